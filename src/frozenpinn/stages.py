@@ -3,5 +3,6 @@
 from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.strategies import build_space
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import SVDLayer
 
-__all__ = ["Discretisation", "Network", "build_space", "discretise"]
+__all__ = ["Discretisation", "Network", "SVDLayer", "build_space", "discretise"]

@@ -112,7 +112,7 @@ def test_swim_neurons_sit_between_two_points_of_the_cloud(dimension):
 
 @pytest.mark.parametrize(("n", "width"), [(2, 1), (2, 50), (7, 7), (7, 8), (30, 5)])
 def test_swim_candidates_are_pairs_of_distinct_points(n, width):
-    start, end = fp.samplers.SWIM(width).candidates(n, np.random.default_rng(0))
+    start, end = fp.samplers.SWIM(width).pairs(n, np.random.default_rng(0))
     assert len(start) == len(end) >= max(n, width)
     assert np.all(start != end)
     assert set(start) | set(end) <= set(range(n))

@@ -55,7 +55,7 @@ def test_features_agree_with_the_reference_layer(dimension):
 def test_density_equals_the_reference_probabilities(dimension, outputs):
     x = points(dimension)
     y = values(x, outputs)
-    start, end = fp.samplers.SWIM(40).candidates(len(x), np.random.default_rng(0))
+    start, end = fp.samplers.SWIM(40).pairs(len(x), np.random.default_rng(0))
     layer = reference(x, y)
     expected = layer.weight_probabilities(y[end] - y[start], np.linalg.norm(x[end] - x[start], axis=1, keepdims=True))
     np.testing.assert_allclose(fp.samplers.SWIM(40, values=y).density(x, start, end), expected, rtol=1e-13)

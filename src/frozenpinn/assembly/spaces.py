@@ -10,6 +10,7 @@ import numpy as np
 from frozenpinn.assembly.boundary import BoundaryData
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.statement.laws import BoundaryLaw
 
@@ -90,6 +91,6 @@ class Space:
         return replace(self, network=self.network.truncate(rank))
 
 
-def compressed(network: Network, cutoff: float | None) -> Network:
+def compressed(network: Network, cutoff: Truncation) -> Network:
     """Put the SVD layer on a network, if there is to be one."""
     return network if cutoff is None else network.compress(cutoff)

@@ -31,7 +31,7 @@ from frozenpinn.basis.boundary_layer import (
 )
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import Basis, PointSet
-from frozenpinn.basis.svd_layer import compress
+from frozenpinn.basis.svd_layer import SVDLayer, compress
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Dense, Operator, ProductSum, tensor
 from frozenpinn.runtime.arrays import read_only
@@ -126,7 +126,7 @@ class Network:
         """Return the network of given combinations of the raw features (outer basis functions)."""
         return replace(self, outer=mixing, values=None, singular=None, all_singular=None)
 
-    def compress(self, cutoff: float = 1e-12) -> Network:
+    def compress(self, cutoff: float | SVDLayer = 1e-12) -> Network:
         """Return the network with the SVD layer: orthonormal functions, small singular values cut."""
         if self.outer is None:
             svd = compress(self._layer.restrict(self._weighted_features()), cutoff)
@@ -134,6 +134,8 @@ class Network:
         else:
             svd = compress(self._weighted_values(), cutoff)
             mixing = self.outer @ svd.mixing
+        if isinstance(cutoff, SVDLayer) and not cutoff.orthonormal:
+            return replace(self, outer=mixing, values=None, singular=None, all_singular=svd.all_singular)
         return replace(
             self,
             outer=mixing,

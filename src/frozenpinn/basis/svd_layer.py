@@ -8,12 +8,14 @@ Martinsson and Tropp 2011, algorithm 4.2) that stops only when what it leaves ou
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import between, is_whole, shown, spelled
 
 Array = np.ndarray
 LARGE = 800  # from this number of features on, it pays to look for a smaller range first
@@ -21,6 +23,61 @@ _ROUND_OFF = 1e-14
 _PROBES = 8
 _FEW = 64  # features up to which what SciPy does before and after LAPACK takes as long as LAPACK
 _ORTHOGONAL = 1e-13  # cosine of the angle between features that need no rotation
+
+
+@spelled(SettingsError)
+@dataclass(frozen=True)
+class SVDLayer:
+    """The SVD layer in detail, for ``Settings(cutoff=…)``; a number there means ``SVDLayer(number)``.
+
+    Parameters
+    ----------
+    cutoff
+        Functions whose singular value is below this part of the largest are left out.
+    rank
+        How many functions are kept instead; None leaves it to the cut-off.
+    orthonormal
+        Whether the functions are divided by their singular values, as A_r = Σ_r⁻¹ V_rᵀ A. The paper keeps
+        A_r = V_rᵀ A: its functions are orthogonal, but as small as their singular values, and their coefficients are
+        as large.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> layer = fp.stages.SVDLayer(rank=12, orthonormal=False)
+    >>> solution = fp.solve(rod, settings=fp.Settings(width=40, cutoff=layer))
+    >>> solution.pieces[0].expansions[0].basis.size, round(float(solution(0.5, 0.1)), 5)
+    (12, 0.37271)
+    """
+
+    cutoff: float = 1e-12
+    rank: int | None = None
+    orthonormal: bool = True
+
+    def __post_init__(self) -> None:
+        if not between(self.cutoff, 5e-324, 1 - 2**-53):
+            raise SettingsError(f"the SVD cut-off must lie between 0 and 1, got {shown(self.cutoff)}.")
+        if self.rank is not None and not (is_whole(self.rank) and self.rank > 0):
+            raise SettingsError(f"the rank of the SVD layer is a positive whole number, got {shown(self.rank)}.")
+
+    def apply(self, features: Array) -> Compression:
+        """Return the functions that are kept of weighted features, at most ``rank`` of them."""
+        if self.rank is None and self.orthonormal:
+            return compress(features, self.cutoff)
+        if self.rank is not None and self.rank > min(features.shape):
+            raise SettingsError(
+                f"the SVD layer can't have rank {self.rank}: {features.shape[1]} functions obey the conditions, at "
+                f"{features.shape[0]} points; use a smaller rank or a larger width."
+            )
+        u, s, vt = sla.svd(features, full_matrices=False, overwrite_a=True)
+        rank = int(np.count_nonzero(s > self.cutoff * s[0])) if self.rank is None else self.rank
+        scale = s[:rank] if self.orthonormal else np.ones(rank)
+        return Compression(u[:, :rank] * (s[:rank] / scale), vt[:rank].T / scale, s[:rank], s)
+
+
+#: of an SVD layer: a cut-off, the layer in detail, or None without one
+Truncation: TypeAlias = float | SVDLayer | None
 
 
 class Compression(NamedTuple):
@@ -32,11 +89,13 @@ class Compression(NamedTuple):
     all_singular: Array
 
 
-def compress(features: Array, cutoff: float) -> Compression:
+def compress(features: Array, cutoff: float | SVDLayer) -> Compression:
     """Orthonormalise weighted features (rows already scaled by √weight) by a truncated SVD.
 
     The features may be overwritten.
     """
+    if isinstance(cutoff, SVDLayer):
+        return cutoff.apply(features)
     if not isinstance(cutoff, int | float | np.number) or not 0 < cutoff < 1:
         raise SettingsError(f"the SVD cut-off must lie between 0 and 1, got {cutoff!r}.")
     if not np.all(np.isfinite(features)):

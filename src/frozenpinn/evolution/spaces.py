@@ -19,6 +19,7 @@ from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import build_space
 from frozenpinn.basis.samplers import Sampler, adapted, with_width
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.enrichments.corners import singular_functions
 from frozenpinn.geometry import Points
 from frozenpinn.search.rules import FINEST
@@ -50,7 +51,7 @@ def build_spaces(
     ]
 
 
-def _cutoff(plan: Plan, problem: Problem) -> float | None:
+def _cutoff(plan: Plan, problem: Problem) -> Truncation:
     """Return the cut-off of the SVD layer: that of the settings, or the finest that makes sense."""
     given, rules = plan.task.settings.cutoff, plan.task.rules.cutoff
     if given != "auto":

@@ -116,6 +116,10 @@ class Points:
         """Number of spatial coordinates."""
         return int(self.x.shape[1])
 
+    def equally_weighted(self) -> Points:
+        """Return the same points without quadrature: all weights are equal."""
+        return Points(self.x, np.full(len(self.x), self.weights.sum() / len(self.x)), self.spacing)
+
     def along(self, axis: int) -> Points:
         """Return the points of one axis of a tensor grid, always the same object."""
         return self._along[axis]

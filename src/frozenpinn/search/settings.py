@@ -11,6 +11,7 @@ import numpy as np
 
 from frozenpinn.assembly.strategies import BoundaryStrategy
 from frozenpinn.basis.samplers import Sampler
+from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.errors import SettingsError, choices, suggestion, warn
 from frozenpinn.integrators import Integrator
 from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled
@@ -90,7 +91,11 @@ class Settings:
         ``"null-space"``, ``"outer-basis"``, ``"augmented-ode"``, or an object of these kinds. By default the null space
         up to three dimensions, the augmented ODE beyond.
     cutoff
-        Relative cut-off of the SVD layer; ``"auto"`` takes the finest that is stable, None leaves the layer out.
+        Relative cut-off of the SVD layer; ``"auto"`` takes the finest that is stable, None leaves the layer out, a
+        :class:`~frozenpinn.stages.SVDLayer` sets its rank and scaling.
+    quadrature
+        Whether points carry quadrature weights in all least squares fits. The paper gives all points the same weight:
+        False.
     rcond
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
@@ -132,7 +137,8 @@ class Settings:
     point_method: str = "auto"
     boundary_points: int | None = None
     boundary: str | BoundaryStrategy | None = None
-    cutoff: float | Literal["auto"] | None = "auto"
+    cutoff: float | SVDLayer | Literal["auto"] | None = "auto"
+    quadrature: bool = True
     rcond: float | None = None
     integrator: str | Integrator | None = None
     rtol: float | None = None
@@ -279,7 +285,7 @@ def warn_of_contradictions(settings: Settings, tol: float) -> None:
     coarse = [
         ("rtol", settings.rtol),
         ("the integrator's rtol", integrator),
-        ("cutoff", settings.cutoff if not isinstance(settings.cutoff, str) else None),
+        ("cutoff", getattr(settings.cutoff, "cutoff", settings.cutoff)),
         ("rcond", settings.rcond),
         ("the threshold of windows", getattr(settings.windows, "threshold", None)),
     ]
@@ -379,8 +385,10 @@ def check_kinds(settings: Any) -> None:
     _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
     if settings.boundary_points is not None:
         _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
-    if settings.cutoff is not None and not (isinstance(settings.cutoff, str) and settings.cutoff == "auto"):
+    if not (settings.cutoff is None or settings.cutoff == "auto" or isinstance(settings.cutoff, SVDLayer)):
         _check_between("the SVD cut-off", settings.cutoff)
+    if not isinstance(settings.quadrature, bool):
+        raise SettingsError(f"quadrature is True or False, got {shown(settings.quadrature)}.")
     if settings.rcond is not None and not between(settings.rcond, 0, 1):
         raise SettingsError(f"rcond must lie between 0 and 1, or be None; got {shown(settings.rcond)}.")
     if settings.rtol is not None:

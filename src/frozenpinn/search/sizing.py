@@ -20,6 +20,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, strategy_by_name
 from frozenpinn.basis.samplers import MultiScale, Orthogonal, Sampler, Sines, adapted, sampler_by_name
 from frozenpinn.basis.samplers.protocol import check_width
+from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
 from frozenpinn.runtime.budget import amount, physical_memory
@@ -56,6 +57,8 @@ class Frame:
             and strategy.separable
             and settings.cutoff is not None
             and "products" not in settings.without
+            and not isinstance(settings.cutoff, SVDLayer)
+            and settings.quadrature
             and settings.point_method in ("auto", "gauss")
             and all(is_separable(problem, group) for group in problem.groups)
         )
@@ -194,6 +197,8 @@ class Plan:
             n = self.counts[0]
         points = points_on_parts(problem, int(np.prod(self.counts)))
         points = problem.domain.sample(n, self.frame.method, self.task.seed) if points is None else points
+        if not self.task.settings.quadrature:
+            points = points.equally_weighted()
         if problem.domain.dimension <= self.task.rules.sizing.dimensions:
             return points
         # the unit ball of R¹⁰⁰ has a volume of 1e-40: norms are means there, lest tolerances lose their meaning
@@ -222,7 +227,7 @@ class Plan:
         usual = 1e-11  # cut-off if nothing is asked for
         given, rules, asked = self.task.settings.cutoff, self.task.rules.cutoff, self.task.tolerances.solution
         if given != "auto":
-            assert given is not None
+            assert isinstance(given, float | int)
             return given
         # graded neurons of tanh have functions of small singular values that carry round-off alone
         finest = rules.nonlinear if any(hasattr(sampler, "graded") for sampler in self.samplers) else 0.0

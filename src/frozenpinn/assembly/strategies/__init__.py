@@ -11,6 +11,7 @@ from frozenpinn.assembly.strategies.outer_basis import OuterBasis
 from frozenpinn.assembly.strategies.protocol import BoundaryStrategy
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.geometry import Points
 from frozenpinn.statement.problem import Problem
@@ -47,7 +48,7 @@ def build_space(
     points: Points,
     fields: tuple[str, ...] | None = None,
     strategy: BoundaryStrategy | None = None,
-    cutoff: float | None = 1e-12,
+    cutoff: Truncation = 1e-12,
     per_side: int = 1,
 ) -> Space:
     """Put boundary layer and SVD layer on a hidden layer.
@@ -61,7 +62,7 @@ def build_space(
     strategy
         How boundary conditions are met; the null space by default.
     cutoff
-        Relative cut-off of the SVD layer; None leaves the layer out.
+        Relative cut-off of the SVD layer, or an :class:`SVDLayer`; None leaves the layer out.
     per_side
         Points on each side in several dimensions.
 

@@ -23,6 +23,7 @@ from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import is_number, shown, spelled
 from frozenpinn.statement.laws import refuse_laws
@@ -58,7 +59,7 @@ class AugmentedODE:
         if not is_number(self.kappa) or not self.kappa >= 0:
             raise SettingsError(f"kappa is a number and must not be negative, got {shown(self.kappa)}.")
 
-    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+    def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Build periodicity into the basis and leave the conditions to soft rows."""
         refuse_laws(problem.laws, "boundary='augmented-ode'")
         rows = boundary_rows(problem, network.fields, per_side)

@@ -8,6 +8,7 @@ from frozenpinn.assembly.boundary import boundary_rows
 from frozenpinn.assembly.laws import law_places
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.problem import Problem
@@ -32,7 +33,7 @@ class NullSpaceLayer:
     separable = True
     cutoff = None
 
-    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+    def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Restrict the network to the null space of the boundary rows."""
         rows = boundary_rows(problem, network.fields, per_side, hidden=network.hidden)
         data = rows.data().compressed()

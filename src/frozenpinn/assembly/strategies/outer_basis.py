@@ -12,6 +12,7 @@ from frozenpinn.assembly.boundary import BoundaryData, boundary_rows
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError, choices
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.laws import refuse_laws
@@ -83,11 +84,29 @@ class OuterFunctions:
         root = np.sqrt(network.points.weights)[:, None]
         targets = self.evaluate(network.points.x[:, 0], lower, upper)
         mixing = sla.lstsq(root * features, root * targets, cond=self.rcond)[0]
+        if not isinstance(self.functions, str):
+            _refuse_lost(root * targets, root * (features @ mixing))
         if isinstance(self.functions, str) and FAMILIES[self.functions][1]:
             constant = np.zeros((network.hidden.size, 1))
             constant[-1] = 1.0
             mixing = np.concatenate([mixing, constant], axis=1)
         return network.spanned_by(mixing)
+
+
+def _refuse_lost(targets: Array, fits: Array) -> None:
+    """Refuse functions of which nothing would be left: those that vanish at the points, or that no neurons fit."""
+    sizes, misfits = np.linalg.norm(targets, axis=0), np.linalg.norm(targets - fits, axis=0)
+    for k, (size, misfit) in enumerate(zip(sizes, misfits, strict=True)):
+        which = f"outer function {k + 1} of {targets.shape[1]}"
+        if not np.isfinite(size):
+            raise SettingsError(f"{which} has values that are not finite.")
+        if size == 0.0:
+            raise SettingsError(f"{which} vanishes at all points; leave it out.")
+        if misfit > 0.5 * size:
+            raise SettingsError(
+                f"the hidden layer can't represent {which}: the fit is {100 * misfit / size:.0f} % off. Use a larger "
+                "width, more points, or pairs supervised by these functions: SWIM(…, functions=…, candidates=10)."
+            )
 
 
 @spelled(SettingsError)
@@ -104,6 +123,8 @@ class OuterBasis(OuterFunctions):
         Number of functions of a named family.
     rcond
         Relative cut-off of the least-squares fit.
+    contradictions
+        Whether functions may contradict the conditions. The paper has such lists; the solution then does, too.
 
     Examples
     --------
@@ -114,12 +135,13 @@ class OuterBasis(OuterFunctions):
     0.3727
     """
 
+    contradictions: bool = False
     name: str = "outer-basis"
     renewable = False
     separable = False
     cutoff = None
 
-    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+    def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Fit the outer functions and check that they obey the conditions."""
         refuse_laws(problem.laws, "boundary='outer-basis'")
         for condition in problem.conditions:
@@ -129,7 +151,8 @@ class OuterBasis(OuterFunctions):
                     f"'{condition.side.name}' is not; use boundary='null-space'."
                 )
         spanned = self.apply(network, float(problem.domain.lower[0]), float(problem.domain.upper[0]))
-        self._check_compliance(problem, spanned)
+        if not self.contradictions:
+            self._check_compliance(problem, spanned)
         order = problem.equation(network.fields[0]).order
         return Space(compressed(spanned, cutoff), BoundaryData(0, problem.time), order)
 
@@ -155,5 +178,5 @@ class OuterBasis(OuterFunctions):
                     f"the outer basis functions '{self.functions}' do not satisfy {text}. If the family is right "
                     "('fourier' for periodic, 'sine' for zero Dirichlet, 'cosine' for zero Neumann conditions), the "
                     "hidden layer is too narrow for it: use a larger width or a smaller count. Or use "
-                    "boundary='null-space'."
+                    "boundary='null-space', or allow it by OuterBasis(…, contradictions=True)."
                 )

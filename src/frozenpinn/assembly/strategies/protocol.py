@@ -6,6 +6,7 @@ from typing import Protocol
 
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.statement.problem import Problem
 
 
@@ -28,5 +29,5 @@ class BoundaryStrategy(Protocol):
     def cutoff(self) -> float | None:
         """The finest cut-off of the SVD layer that makes sense; None leaves it to the problem."""
 
-    def build(self, network: Network, problem: Problem, cutoff: float | None, per_side: int) -> Space:
+    def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Put boundary layer and SVD layer on a network, with so many boundary points on each side."""

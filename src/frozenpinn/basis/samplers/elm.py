@@ -1,4 +1,4 @@
-"""Extreme learning machine: Gaussian weights, uniform biases (Huang et al. 2006)."""
+"""Extreme learning machine: random weights, uniform biases (Huang et al. 2006)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,24 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arguments import shown, spelled
 
 
 @spelled(SettingsError)
 @dataclass(frozen=True)
 class ELM:
-    """Weights from N(0, scale²), biases uniform in [−eta, eta]; the data are not looked at.
+    """Random weights and biases, whatever the data.
+
+    Parameters
+    ----------
+    width
+        Number of neurons.
+    eta
+        Biases are uniform in [−eta, eta].
+    scale
+        Standard deviation of the weights, or the end of their range.
+    weights
+        ``"gaussian"``: from N(0, scale²); ``"uniform"``: in [−scale, scale].
 
     Examples
     --------
@@ -27,6 +38,7 @@ class ELM:
     width: int
     eta: float = 1.0
     scale: float = 1.0
+    weights: str = "gaussian"
     activation: str = "tanh"
     name: str = "elm"
 
@@ -36,10 +48,16 @@ class ELM:
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise SettingsError(f"ELM needs a positive number for {name}, got {value!r}.")
+        if self.weights not in ("gaussian", "uniform"):
+            raise SettingsError(f"the weights of an ELM are 'gaussian' or 'uniform', got {shown(self.weights)}.")
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw weights and biases."""
         generator = np.random.default_rng(rng)
-        weights = generator.normal(0.0, self.scale, (self.width, points.x.shape[1]))
+        shape = (self.width, points.x.shape[1])
+        if self.weights == "uniform":
+            weights = generator.uniform(-self.scale, self.scale, shape)
+        else:
+            weights = generator.normal(0.0, self.scale, shape)
         biases = generator.uniform(-self.eta, self.eta, self.width)
         return HiddenLayer(weights, np.zeros_like(weights), biases, self.activation)

@@ -58,7 +58,7 @@ class ProjectedSWIM:
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw pairs, project them, and place one neuron on each."""
         x, generator = points.x, np.random.default_rng(rng)
-        start, end = SWIM(2 * self.width).candidates(len(x), generator)
+        start, end = SWIM(2 * self.width).pairs(len(x), generator)
         difference = x[end] - x[start]
         if self.gradient is not None:
             slopes = self._gradients(x)

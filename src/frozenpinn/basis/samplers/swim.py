@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 
 Array = np.ndarray
 #: tanh(±HALF) = ±½, so that a neuron rises from −½ to ½ between the points of its pair.
@@ -45,6 +46,12 @@ class SWIM:
         takes the quadrature points.
     supervised
         In such windows, take the solution's values at these points for the density.
+    functions
+        Functions of the points (n, d) whose values supervise the density: an initial value, outer functions. Each has
+        its own part in the maximum |Δf| and is scaled to size one.
+    candidates
+        How many pairs are drawn for each neuron, of which the density chooses; None draws one, and at least one for
+        each point.
 
     Examples
     --------
@@ -60,9 +67,18 @@ class SWIM:
     minimal_distance: float = 1e-10
     pool: int | None = None
     supervised: bool = False
+    functions: Sequence[Callable[[Array], Array]] = ()
+    candidates: int | None = None
 
     def __post_init__(self) -> None:
         check_width(self.width)
+        object.__setattr__(self, "functions", tuple(self.functions))
+        if self.functions and self.values is not None:
+            raise SettingsError("SWIM takes function values or functions to supervise it, not both.")
+        if self.candidates is not None and not (is_whole(self.candidates) and self.candidates >= 1):
+            raise SettingsError(
+                f"candidates is how many pairs are drawn for each neuron, at least one; got {shown(self.candidates)}."
+            )
 
     def informed(self, values: Array) -> SWIM:
         """Return the sampler that knows function values at its points, if it is to make use of them."""
@@ -71,23 +87,35 @@ class SWIM:
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw pairs and place one neuron between the points of each."""
         x, generator = points.x, np.random.default_rng(rng)
-        start, end = self.candidates(len(x), generator)
+        start, end = self.pairs(len(x), generator)
         chosen = generator.choice(len(start), self.width, replace=True, p=self.density(x, start, end))
         return pair_neurons(x[start[chosen]], x[end[chosen]], self.activation)
 
-    def candidates(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw as many ordered pairs of distinct points as needed, at least n of them."""
+    def pairs(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw ordered pairs of distinct points, of which the density chooses."""
         if n < 2:
             raise SettingsError(f"SWIM needs at least 2 points to draw pairs from, got {n}.")
-        count = n * max(1, -(-self.width // n))
+        count = n * max(1, -(-self.width // n)) if self.candidates is None else self.candidates * self.width
         start = rng.integers(0, n, count)
         return start, (start + rng.integers(1, n, count)) % n
 
+    def _supervision(self, x: Array) -> Array | None:
+        """Return what supervises the density, shape (n, k); None if nothing does."""
+        if not self.functions:
+            return None if self.values is None else np.asarray(self.values, dtype=float).reshape(len(self.values), -1)
+        columns = [np.broadcast_to(np.asarray(f(x), dtype=float).reshape(-1), len(x)) for f in self.functions]
+        sizes = [float(np.max(np.abs(column))) for column in columns]
+        for k, size in enumerate(sizes):
+            if not np.isfinite(size) or size == 0.0:
+                what = "vanishes at all points" if size == 0.0 else "has values that are not finite"
+                raise SettingsError(f"function {k + 1} of {len(columns)} that is to supervise SWIM {what}.")
+        return np.stack([column / size for column, size in zip(columns, sizes, strict=True)], axis=1)
+
     def density(self, x: Array, start: Array, end: Array) -> Array | None:
         """Return the probability of each candidate pair; None means uniform."""
-        if self.values is None:
+        values = self._supervision(x)
+        if values is None:
             return None
-        values = np.asarray(self.values, dtype=float).reshape(len(self.values), -1)
         if len(values) != len(x):
             raise SettingsError(f"SWIM got {len(values)} function values for {len(x)} points; give one per point.")
         distance = np.maximum(np.linalg.norm(x[end] - x[start], axis=1), self.minimal_distance)
