@@ -27,6 +27,9 @@ class ELM:
         Standard deviation of the weights, or the end of their range.
     weights
         ``"gaussian"``: from N(0, scale²); ``"uniform"``: in [−scale, scale].
+    unit
+        Whether coordinates are measured from the middle of the points, in units of half their extent, rather than as
+        they are: far from the origin, or on long intervals, neurons would all lie elsewhere.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class ELM:
     eta: float = 1.0
     scale: float = 1.0
     weights: str = "gaussian"
+    unit: bool = False
     activation: str = "tanh"
     name: str = "elm"
 
@@ -60,4 +64,8 @@ class ELM:
         else:
             weights = generator.normal(0.0, self.scale, shape)
         biases = generator.uniform(-self.eta, self.eta, self.width)
-        return HiddenLayer(weights, np.zeros_like(weights), biases, self.activation)
+        if not self.unit:
+            return HiddenLayer(weights, np.zeros_like(weights), biases, self.activation)
+        lower, upper = points.x.min(axis=0), points.x.max(axis=0)
+        origins = np.broadcast_to((lower + upper) / 2.0, shape).copy()
+        return HiddenLayer(2.0 * weights / (upper - lower), origins, biases, self.activation)
