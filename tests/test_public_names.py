@@ -64,7 +64,7 @@ MODULES = {
         *("GaussianField", "LogUniform", "Normal", "Uniform", "Surrogate", "SweepError"),
         *("open_sweep", "sensitivity", "summary", "surrogate", "sweep"),
     },
-    "stages": {"Discretisation", "Network", "build_space", "discretise"},
+    "stages": {"Discretisation", "Network", "SVDLayer", "build_space", "discretise"},
 }
 
 

@@ -22,6 +22,7 @@ from frozenpinn_lab.studies import (
     kappa,
     kuramoto_sivashinsky,
     nasty,
+    paper,
     rcond,
     scaling,
     slices,
@@ -71,6 +72,7 @@ STUDIES: dict[str, Study] = {
         static_width.STUDY,
         fuzz.STUDY,
         sweep.STUDY,
+        paper.STUDY,
     )
 }
 

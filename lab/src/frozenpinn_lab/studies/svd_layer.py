@@ -57,7 +57,7 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
 
 
 _DIFFUSION, _REACTION = partial(posed, "nonlinear-diffusion"), partial(posed, "reaction-diffusion-5d")
-_HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, POINTS_PER_NEURON * HEAT_WIDTH))
+_HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, points=POINTS_PER_NEURON * HEAT_WIDTH))
 SETTINGS = {
     "nonlinear diffusion, elm": Comparison(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
     "nonlinear diffusion, swim": Comparison(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),

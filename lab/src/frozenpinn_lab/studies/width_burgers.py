@@ -21,7 +21,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return medians of error and seconds, one row per width."""
     problem, at, table = burgers(), np.linspace(-1, 1, 256)[:, None], []
     for width, published in FIGURES.items():
-        settings = paper(width, 6000, 1000, 5e-11, 1e-13, 1e-6)
+        settings = paper(width, 6000, 1000, 5e-11, 1e-13, 1e-8, 1e-8)
         found = measure(problem, at, settings, seeds, announce, f"width {width}", BUDGET)
         row: Row = {"width": width, "kept": found.rank, "swim": found.error, PUBLISHED + "swim": published}
         table.append(row | {"seconds": found.seconds, "failures": found.failures})

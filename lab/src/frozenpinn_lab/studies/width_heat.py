@@ -26,7 +26,7 @@ def rows(seeds: int, announce: Announce) -> list[Row]:
     table = []
     for width in WIDTHS:
         row: Row = {"width": width, "failures": []}
-        elm = paper_heat(width, 1e-10, 1e-6, POINTS)
+        elm = paper_heat(width, 1e-10, 1e-6, points=POINTS)
         for name, settings in (("elm", elm), ("swim", replace(elm, sampler=SWIM(width)))):
             for d, problem in problems.items():
                 label = f"{d} dimensions, {name}, width {width}"

@@ -1,0 +1,149 @@
+"""The paper's tables: published errors beside those of our reading of its settings, and of no settings at all.
+
+Each row stands for a line of Table 1 or of a results table of the appendix that belongs to a frozen network; ``line``
+is where the figure is printed in the LaTeX source of the paper (arXiv 2405.20836). ``recipe`` is the mean relative L²
+error over the seeds by the settings of the case (``lab/src/frozenpinn_lab/cases`` says which of them are printed and
+which are ours), ``ratio`` its quotient by the published one. ``default`` is the error without any setting, by a
+tolerance of 1e-3 or 1e-8, and ``times_faster`` the seconds of the recipe over those of the default, in the same run;
+published seconds are those of another machine. Rows that take a minute or more are left out unless ``--only`` names
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from frozenpinn.basis.samplers import ELM, SWIM
+from frozenpinn.errors import SettingsError, choices, suggestion
+from frozenpinn.results.solution import Solution
+from frozenpinn.search.settings import Settings
+from frozenpinn.solve import solve
+from frozenpinn_lab.cases import find_case
+from frozenpinn_lab.cases.burgers import paper as burgers
+from frozenpinn_lab.cases.case import TOLERANCES, Variant
+from frozenpinn_lab.cases.high_dimension import PROJECTED, paper_heat
+from frozenpinn_lab.runner import FAILURES, timed, worst_error
+from frozenpinn_lab.studies.study import Announce, Row, Study
+
+BUDGET = 60.0  # seconds that a default solve may take
+
+
+@dataclass(frozen=True)
+class Line:
+    """A printed result: its name and line, the case with its variant, the error, our reading if not the case's."""
+
+    name: str
+    line: int
+    case: str
+    published: float | None
+    precision: str = "high"
+    variant: int = 0
+    settings: Callable[[], Settings] | None = None
+    slow: bool = False
+
+
+def _heat_swim(width: int, cutoff: float, tol: float, points: int = 16_000) -> Callable[[], Settings]:
+    return lambda: replace(paper_heat(width, cutoff, tol, points=points), sampler=SWIM(width))
+
+
+LINES = (
+    Line("advection, elm", 485, "advection", 4.19e-3, "low"),
+    Line("advection, swim", 487, "advection", 8.42e-9),
+    Line("beam, elm, fast", 492, "euler-bernoulli", 2.82e-4, "low"),
+    Line("beam, elm", 495, "euler-bernoulli", 9.33e-9),
+    Line("beam on a foundation, elm", 502, "euler-bernoulli-winkler", 1.41e-2, "low"),
+    Line("beam on a foundation, swim", 504, "euler-bernoulli-winkler", 1.42e-7),
+    Line("burgers, swim, fast", 562, "burgers", 1.00e-3, "low"),
+    Line("burgers, swim", 569, "burgers", 2.27e-7),
+    Line(
+        "burgers, elm (fails)", 2374, "burgers", None,
+        settings=lambda: replace(burgers(2000, 6000, 1000, 5e-11, 1e-7, 1e-6, 1e-6), sampler=ELM(2000), windows=None),
+    ),
+    Line("nonlinear diffusion, elm", 576, "nonlinear-diffusion", 2.60e-3, "low"),
+    Line("nonlinear diffusion, swim", 578, "nonlinear-diffusion", 2.00e-6),
+    Line("reaction 5-d, projected, fast", 583, "reaction-diffusion-5d", 1.07e-2, "low"),
+    Line("reaction 5-d, projected", 585, "reaction-diffusion-5d", 9.99e-5),
+    Line("reaction 5-d, swim", 2943, "reaction-diffusion-5d", 5.70e-3,
+         settings=lambda: replace(PROJECTED, sampler=SWIM(1000)), slow=True),
+    Line("reaction 5-d, elm", 2942, "reaction-diffusion-5d", 1.67e-2,
+         settings=lambda: replace(PROJECTED, sampler=ELM(2000)), slow=True),
+    Line("heat 10-d, elm, fast", 589, "heat-10d", 4.35e-4, "low"),
+    Line("heat 10-d, elm", 591, "heat-10d", 2.28e-5, slow=True),
+    Line("heat 100-d, elm", 597, "heat-100d", 4.12e-4),
+    Line("heat 100-d, swim", 3228, "heat-100d", 1.71e-3, settings=_heat_swim(200, 1e-8, 1e-4, 1000)),
+    Line("heat 3-d, elm, fast", 3208, "heat-3d", 3.90e-6, "low"),
+    Line("heat 3-d, elm", 3209, "heat-3d", 6.49e-8),
+    Line("heat 3-d, swim", 3207, "heat-3d", 5.37e-6, settings=_heat_swim(4000, 1e-10, 1e-6), slow=True),
+    Line("heat 5-d, elm, fast", 3213, "heat-5d", 3.74e-4, "low"),
+    Line("heat 5-d, elm", 3214, "heat-5d", 7.5e-7, slow=True),
+    Line("heat 5-d, swim", 3212, "heat-5d", 2.39e-4, settings=_heat_swim(4000, 1e-10, 1e-6), slow=True),
+    Line("heat 7-d, elm, fast", 3218, "heat-7d", 2.21e-5, "low"),
+    Line("heat 7-d, elm", 3219, "heat-7d", 2.54e-6, slow=True),
+    Line("heat 7-d, swim", 3217, "heat-7d", 7.8e-4, settings=_heat_swim(4000, 1e-10, 1e-6), slow=True),
+    Line("heat 10-d, swim", 3222, "heat-10d", 2.31e-3, settings=_heat_swim(4000, 1e-10, 1e-6), slow=True),
+)  # fmt: skip
+
+
+def rows(seeds: int, announce: Announce, only: Sequence[str] | None = None) -> list[Row]:
+    """Return one row for each line of the paper's tables; those that take a minute only if they are named."""
+    return [measure(line, seeds, announce) for line in _chosen(only)]
+
+
+def _chosen(only: Sequence[str] | None) -> list[Line]:
+    if only is None:
+        return [line for line in LINES if not line.slow]
+    names = {line.name: line for line in LINES}
+    for name in only:
+        if name not in names:
+            raise SettingsError(f"no line '{name}' in the paper.{suggestion(name, names)} There are {choices(names)}.")
+    return [names[name] for name in only]
+
+
+def measure(line: Line, seeds: int, announce: Announce) -> Row:
+    """Solve by our reading of the paper's settings for all seeds, and once without any."""
+    case = find_case(line.case)
+    variant = case.variants[line.variant] if case.variants else Variant()
+    problem = case.problem(**variant.problem)
+    place = variant.test_points or case.test_points
+    at = {} if place is None else {"at": place(problem)}
+    settings = case.choices("paper", line.precision, variant) if line.settings is None else line.settings()
+    row: Row = {"figure": line.name, "line": str(line.line), "published": line.published, "failures": []}
+    errors, seconds = [], []
+    for seed in range(seeds):
+        announce(f"{line.name}, seed {seed}")
+        try:
+            solution, took = timed(_solved, problem, seed=seed, settings=settings)
+        except FAILURES as error:
+            row["failures"].append(f"seed {seed}: {error}")
+            continue
+        errors.append(worst_error(solution, problem, **at)["rel_l2"])
+        seconds.append(took)
+    announce(f"{line.name}, by default")
+    found, took = timed(_solved, problem, tol=TOLERANCES[line.precision], time_limit=BUDGET)
+    mean = float(np.mean(errors)) if errors else None
+    return row | {
+        "recipe": mean,
+        "ratio": mean / line.published if mean is not None and line.published else None,
+        "default": worst_error(found, problem, **at)["rel_l2"],
+        "times_faster": float(np.median(seconds)) / took if seconds else None,
+    }
+
+
+def _solved(problem: object, **options: object) -> Solution:
+    solution: Solution = solve(problem, **options)  # type: ignore[call-overload]
+    return solution
+
+
+STUDY = Study(
+    "paper",
+    "the paper's tables: published, by its settings as we read them, by default",
+    "figure",
+    ("published", "recipe", "default"),
+    rows,
+    "relative L² error",
+    details=("line", "ratio", "times_faster"),
+    options=("only",),
+)

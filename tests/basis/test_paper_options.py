@@ -1,0 +1,111 @@
+"""The paper's formulas taken literally: SVD layer, rows without weights, supervised pairs, uniform ELM, outer lists."""
+
+import numpy as np
+import pytest
+
+import frozenpinn as fp
+
+ROD = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+SVDLayer = fp.stages.SVDLayer
+
+
+def error(settings, **others):
+    solution = fp.solve(ROD, settings=fp.Settings(width=40, **others) if settings is None else settings)
+    x = np.linspace(0, 1, 50)
+    return float(np.max(np.abs(solution(x, 0.1) - np.exp(-np.pi**2 * 0.1) * np.sin(np.pi * x))))
+
+
+def test_unscaled_functions_are_orthogonal_and_as_large_as_their_singular_values():
+    points = ROD.domain.sample(120)
+    network = fp.stages.Network(fp.samplers.MultiScale(40).sample(points, rng=0), points)
+    usual, literal = network.compress(1e-10), network.compress(SVDLayer(1e-10, orthonormal=False))
+    values = np.sqrt(points.weights)[:, None] * literal.point_values("u")
+    sizes = np.linalg.norm(values, axis=0)
+    assert literal.size == usual.size
+    np.testing.assert_allclose(sizes, usual.singular_values, rtol=1e-5)
+    large = sizes > 1e-6 * sizes[0]
+    cosines = (values[:, large] / sizes[large]).T @ (values[:, large] / sizes[large])
+    np.testing.assert_allclose(cosines, np.eye(int(large.sum())), atol=1e-8)
+
+
+@pytest.mark.parametrize("layer", [SVDLayer(1e-10), SVDLayer(1e-10, orthonormal=False), SVDLayer(rank=16)])
+def test_layers_in_detail_solve(layer):
+    assert error(None, cutoff=layer) < 1e-5
+
+
+def test_a_cutoff_is_a_layer():
+    x = np.linspace(0, 1, 9)
+    one, other = (fp.solve(ROD, settings=fp.Settings(width=40, cutoff=c))(x, 0.1) for c in (1e-10, SVDLayer(1e-10)))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_the_rank_that_is_asked_for():
+    solution = fp.solve(ROD, settings=fp.Settings(width=40, cutoff=SVDLayer(rank=9)))
+    assert solution.pieces[0].expansions[0].basis.size == 9
+
+
+def test_points_that_count_alike():
+    points = ROD.domain.sample(50).equally_weighted()
+    assert np.ptp(points.weights) == 0.0
+    assert points.weights.sum() == pytest.approx(1.0)
+    assert error(None, quadrature=False, points=200) < 1e-6
+
+
+def test_uniform_weights_and_a_frame_of_the_points():
+    points = fp.Interval(0, 8 * np.pi).sample(100)
+    hidden = fp.samplers.ELM(500, eta=2, scale=3, weights="uniform").sample(points, rng=0)
+    assert 2.9 < np.abs(hidden.weights).max() <= 3
+    unit = fp.samplers.ELM(500, eta=2, scale=3, weights="uniform", unit=True).sample(points, rng=0)
+    middle, half = 4 * np.pi, np.ptp(points.x) / 2
+    x = np.array([[middle + 0.3 * half]])
+    np.testing.assert_allclose(unit.features(x)[:, :-1], np.tanh(0.3 * hidden.weights.T + hidden.biases), atol=1e-12)
+
+
+def test_pairs_follow_the_functions_that_supervise_them():
+    points = fp.Interval(0, 1).sample(400, "uniform")
+
+    def front(x):
+        return np.tanh(50 * (x[:, 0] - 0.7))
+
+    def share(**options):
+        hidden = fp.samplers.SWIM(300, candidates=10, **options).sample(points, rng=0)
+        return np.mean(np.abs(-hidden.biases / hidden.weights[:, 0] - 0.7) < 0.1)
+
+    assert share(functions=[front]) > 2.5 * share()
+
+
+def test_outer_functions_may_contradict_the_conditions_by_request():
+    def cosine(x):
+        return np.cos(np.pi * x)
+
+    outer = fp.boundary.OuterBasis([cosine, np.sin])
+    with pytest.raises(fp.SettingsError, match=r"do not satisfy 'u = 0' on side 'left'.*contradictions=True"):
+        fp.solve(ROD, settings=fp.Settings(boundary=outer, width=40))
+    allowed = fp.boundary.OuterBasis([cosine, np.sin], contradictions=True)
+    with pytest.warns(fp.FrozenPinnWarning, match="represents the initial value of u only to"):
+        solution = fp.solve(ROD, settings=fp.Settings(boundary=allowed, width=40))
+    assert abs(solution(0.0, 0.0)) > 0.01
+
+
+REFUSED = [
+    (lambda: SVDLayer(rank=0), "the rank of the SVD layer is a positive whole number, got 0"),
+    (lambda: SVDLayer(cutoff=2.0), "the SVD cut-off must lie between 0 and 1, got 2.0"),
+    (lambda: error(None, cutoff=SVDLayer(rank=60)), "the SVD layer can't have rank 60: 39 functions obey the conditions"),
+    (lambda: fp.samplers.SWIM(20, candidates=0), "at least one; got 0"),
+    (lambda: fp.samplers.ELM(20, weights="normal"), "the weights of an ELM are 'gaussian' or 'uniform', got 'normal'"),
+    (lambda: fp.Settings(quadrature=1), "quadrature is True or False, got 1"),
+    (lambda: fp.boundary.AugmentedODE(kappa=-1.0), "kappa is a number and must not be negative"),
+    (lambda: error(fp.Settings(boundary=fp.boundary.OuterBasis([np.sin, np.zeros_like]), width=40)),
+     "outer function 2 of 2 vanishes at all points; leave it out"),
+    (lambda: error(fp.Settings(boundary=fp.boundary.OuterBasis([lambda x: np.sin(900 * x)]), width=8)),
+     r"the hidden layer can't represent outer function 1 of 1: the fit is \d+ % off"),
+    (lambda: fp.samplers.SWIM(20, functions=[lambda x: 0 * x[:, 0]]).sample(ROD.domain.sample(30), 0),
+     "function 1 of 1 that is to supervise SWIM vanishes at all points"),
+    (lambda: fp.samplers.SWIM(20, values=np.ones(30), functions=[np.sin]), "values or functions to supervise it, not both"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_refused(call, message):
+    with pytest.raises(fp.SettingsError, match=message):
+        call()
