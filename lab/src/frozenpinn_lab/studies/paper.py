@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from frozenpinn.basis.samplers import ELM, SWIM
 from frozenpinn.errors import SettingsError, choices, suggestion
-from frozenpinn.results.solution import Solution
 from frozenpinn.search.settings import Settings
 from frozenpinn.solve import solve
+from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.burgers import paper as burgers
 from frozenpinn_lab.cases.case import TOLERANCES, Variant
@@ -108,7 +109,7 @@ def measure(line: Line, seeds: int, announce: Announce) -> Row:
     variant = case.variants[line.variant] if case.variants else Variant()
     problem = case.problem(**variant.problem)
     place = variant.test_points or case.test_points
-    at = {} if place is None else {"at": place(problem)}
+    at: dict[str, Any] = {} if place is None else {"at": place(problem)}
     settings = case.choices("paper", line.precision, variant) if line.settings is None else line.settings()
     row: Row = {"figure": line.name, "line": str(line.line), "published": line.published, "failures": []}
     errors, seconds = [], []
@@ -132,9 +133,8 @@ def measure(line: Line, seeds: int, announce: Announce) -> Row:
     }
 
 
-def _solved(problem: object, **options: object) -> Solution:
-    solution: Solution = solve(problem, **options)  # type: ignore[call-overload]
-    return solution
+def _solved(problem: Problem, **options: Any) -> Any:
+    return solve(problem, **options)
 
 
 STUDY = Study(

@@ -38,7 +38,7 @@ def _grid(_: Problem) -> Array:
 
 #: The problem, where errors are measured, and the settings for a cut-off.
 PROBLEMS: dict[str, tuple[Callable[[], Problem], Callable[[Problem], Array], Callable[[float], Settings]]] = {
-    "burgers": (burgers, _grid, lambda cut: burgers_paper(450, 6000, 1000, cut, cut, 1e-6)),
+    "burgers": (burgers, _grid, lambda cut: burgers_paper(450, 6000, 1000, cut, cut, 1e-8, 1e-8)),
     "nonlinear diffusion": (nonlinear_diffusion, tree_points, lambda cut: stiff(tree_paper(SWIM(200), cut))),
     "diffusion, no penalty": (nonlinear_diffusion, tree_points, lambda cut: literal(stiff(tree_paper(SWIM(200), cut)))),
     "heat 10d": (lambda: heat(10), box_points, lambda cut: paper_heat(400, cut, 1e-4)),
