@@ -32,7 +32,7 @@ NAMES = {
         "StorageError",
         "FrozenPinnWarning",
     ),
-    "modules": ("boundary", "domains", "integrators", "samplers", "stages", "sweeps"),
+    "modules": ("boundary", "domains", "integrators", "inverse", "samplers", "stages", "sweeps"),
     "sweeps": ("sweep", "Normal", "Uniform"),
 }
 MODULES = {
@@ -56,6 +56,7 @@ MODULES = {
         *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "SciPy"),
         *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory", "Guard", "NOBODY"),
     },
+    "inverse": {"Alternating", "Guess", "Scan"},
     "boundary": {
         *("AugmentedODE", "BoundaryStrategy", "NullSpaceLayer", "OuterBasis"),
         *("Space", "boundary_rows", "compressed"),

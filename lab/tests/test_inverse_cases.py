@@ -7,9 +7,9 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.errors import SettingsError
+from frozenpinn.inverse.paper import Alternating, Scan
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.inverse import CASES
-from frozenpinn_lab.cases.inverse_paper import Alternating, Scan
 from frozenpinn_lab.runner import run_case
 from frozenpinn_lab.studies.inverse import covered, error_of
 

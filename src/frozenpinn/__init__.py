@@ -33,7 +33,7 @@ from frozenpinn.errors import (
 )
 
 if TYPE_CHECKING:  # what __getattr__ finds
-    from frozenpinn import boundary, domains, integrators, samplers, stages, sweeps
+    from frozenpinn import boundary, domains, integrators, inverse, samplers, stages, sweeps
     from frozenpinn.geometry import Ball, Box, Disk, Implicit, Interval, Polygon, read_mesh
     from frozenpinn.inverse.design import Design, design
     from frozenpinn.inverse.infer import infer
@@ -114,6 +114,7 @@ __all__ = [
     "follow",
     "infer",
     "integrators",
+    "inverse",
     "load",
     "model",
     "modes",
@@ -129,7 +130,7 @@ __all__ = [
     "sweeps",
 ]
 
-_MODULES = ("boundary", "domains", "integrators", "samplers", "stages", "sweeps")
+_MODULES = ("boundary", "domains", "integrators", "inverse", "samplers", "stages", "sweeps")
 _HOMES = {
     "geometry": "Ball Box Disk Implicit Interval Polygon read_mesh",
     "inverse.design": "Design design",

@@ -70,7 +70,7 @@ def listening(progress: Progress | bool | None) -> AbstractContextManager[Progre
     if progress is None or progress is True:
         return CellBar() if _in_notebook() else LateBar()
     if progress is False:
-        return nullcontext(_nobody)
+        return nullcontext(ignore_progress)
     if isinstance(progress, type) or not callable(progress):
         raise SettingsError(
             f"progress is a function that takes the name of a stage, or False to show nothing; got {shown(progress)}."
@@ -78,7 +78,7 @@ def listening(progress: Progress | bool | None) -> AbstractContextManager[Progre
     return nullcontext(progress)
 
 
-def _nobody(text: str) -> None:
+def ignore_progress(text: str) -> None:
     """Say nothing."""
 
 

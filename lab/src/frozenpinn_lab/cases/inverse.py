@@ -13,12 +13,12 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.geometry import Box, Interval
+from frozenpinn.inverse.paper import Alternating, Scan
 from frozenpinn.statement.conditions import Condition, Free
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import Unknown, UnknownField
 from frozenpinn_lab.cases.inverse_case import InverseCase
 from frozenpinn_lab.cases.inverse_lines import INDEPENDENT
-from frozenpinn_lab.cases.inverse_paper import Alternating, Scan
 
 Array = np.ndarray
 X, Y, T = sp.symbols("x y t", real=True)

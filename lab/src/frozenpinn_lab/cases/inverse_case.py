@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.geometry.domain import Domain
+from frozenpinn.inverse.paper import Alternating, Scan
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
-from frozenpinn_lab.cases.inverse_paper import Alternating, Scan
 
 Array = np.ndarray
 

@@ -17,14 +17,15 @@ from scipy.optimize import minimize_scalar
 
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import SWIM
-from frozenpinn.errors import FrozenPinnError
-from frozenpinn.runtime.budget import Progress
+from frozenpinn.basis.samplers.protocol import check_width
+from frozenpinn.errors import FrozenPinnError, ProblemError, SettingsError
+from frozenpinn.runtime.stopwatch import Progress, ignore_progress
 from frozenpinn.search.settings import Settings
 from frozenpinn.solve import solve
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.unknowns import Unknown
+from frozenpinn.statement.unknowns import Unknown, UnknownField, listed
 
 Array = np.ndarray
 _RCOND = 1e-10  # of least squares with a network
@@ -32,7 +33,23 @@ _RCOND = 1e-10  # of least squares with a network
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """Numbers, or a field, without error bars, and how many neurons one network has."""
+    """What :class:`Scan` and :class:`Alternating` return: numbers or a field, without error bars.
+
+    Attributes
+    ----------
+    width
+        How many neurons one network has.
+    numbers
+        The unknown numbers by name.
+    function
+        The unknown field, a function of points (n, d).
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> fp.inverse.Guess(100, {"k": 2.0}).numbers["k"]
+    2.0
+    """
 
     width: int
     numbers: Mapping[str, float] = field(default_factory=dict)
@@ -45,17 +62,44 @@ class Scan:
 
     The truth may be one of the values, as it is in the paper: what counts is the minimum between the neighbours of the
     best one.
+
+    Parameters
+    ----------
+    count
+        How many values there are.
+    width, points
+        Neurons (SWIM, uniform pairs) and points of each solve.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> problem = fp.Problem(
+    ...     "k*u_xx = -1", fp.Interval(0, 1), boundary="u = 0", parameters={"k": fp.Unknown(1.0, 0.5, 4.0)}
+    ... )
+    >>> data = fp.Measurements([0.25, 0.5, 0.75], [0.046875, 0.0625, 0.046875])
+    >>> guess = fp.inverse.Scan(count=8, width=40, points=100)(problem, data)
+    >>> round(guess.numbers["k"], 3)
+    2.0
     """
 
     count: int = 51
     width: int = 1024
     points: int = 2000
 
-    def __call__(self, problem: Problem, data: Measurements, seed: int, progress: Progress) -> Guess:
+    def __post_init__(self) -> None:
+        check_width(self.width)
+        if self.count < 3:
+            raise SettingsError(f"a scan needs at least three values, got count={self.count}.")
+
+    def __call__(
+        self, problem: Problem, data: Measurements, seed: int = 0, progress: Progress = ignore_progress
+    ) -> Guess:
         """Return the number with the least misfit."""
-        ((name, unknown),) = problem.parameters.inferred.items()
+        name, unknown = _only(problem, Unknown, "Scan looks for one number")
         assert isinstance(unknown, Unknown)
         lower, upper = unknown.bounds
+        if not np.isfinite([lower, upper]).all():
+            raise ProblemError(f"a scan needs both bounds of '{name}', such as Unknown({unknown.start:g}, 0, 10).")
         settings = Settings(sampler=SWIM(self.width), points=self.points, point_method="random", cutoff=None)
 
         def misfit(value: float) -> float:
@@ -78,7 +122,29 @@ class Alternating:
     """Fit u with γ fixed, then γ with u fixed, in turn, for Δu − γu = f with u = g on the boundary.
 
     Both are networks; the rows for u are the equation at the places of the measurements, the boundary values and the
-    data. Rows of the equation are divided by the size of their entries, the others count ``weight`` times as much.
+    data. Rows of the equation are divided by the size of their entries, the others count ``weight`` times as much. The
+    problem names its source ``f`` and its boundary values ``g`` among the parameters; γ is its unknown field.
+
+    Parameters
+    ----------
+    width, boundary_points
+        Neurons of each network, and points on the whole boundary.
+    sweeps, weight
+        How often both are fitted, and how much rows of data count.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> given = {"f": "-(2*pi**2 + 1)*sin(pi*x)*sin(pi*y)", "g": "0"}
+    >>> problem = fp.Problem(
+    ...     "lap(u) - c*u = f", fp.Box([0, 0], [1, 1]), boundary="u = g",
+    ...     parameters={"c": fp.UnknownField(2.0), **given},
+    ... )
+    >>> x = problem.domain.sample(200, "random", 0).x
+    >>> data = fp.Measurements(x, np.prod(np.sin(np.pi * x), axis=1))
+    >>> guess = fp.inverse.Alternating(width=100, boundary_points=80)(problem, data)
+    >>> bool(abs(guess.function(np.array([[0.4, 0.6]]))[0] - 1) < 0.1)
+    True
     """
 
     width: int = 400
@@ -86,10 +152,17 @@ class Alternating:
     sweeps: int = 10
     weight: float = 100.0
 
-    def __call__(self, problem: Problem, data: Measurements, seed: int, progress: Progress) -> Guess:
+    def __post_init__(self) -> None:
+        check_width(self.width)
+        if self.sweeps < 1:
+            raise SettingsError(f"alternating least squares need at least one sweep, got sweeps={self.sweeps}.")
+
+    def __call__(
+        self, problem: Problem, data: Measurements, seed: int = 0, progress: Progress = ignore_progress
+    ) -> Guess:
         """Return the field after all sweeps."""
         domain, rng, x = problem.domain, np.random.default_rng(seed), data.points
-        (unknown,) = problem.parameters.inferred.values()
+        _, unknown = _only(problem, UnknownField, "Alternating looks for one field")
         each = self.boundary_points // len(domain.sides)
         edge = np.concatenate([domain.sample_side(side, each, "random", rng).x for side in domain.sides])
         solution, coefficient = (SWIM(self.width).sample(_Places(x), rng) for _ in range(2))
@@ -109,6 +182,14 @@ class Alternating:
         return Guess(self.width, function=lambda points: coefficient.features(points) @ weights)
 
 
+def _only(problem: Problem, kind: type, what: str) -> tuple[str, Unknown | UnknownField]:
+    """Return the one unknown of a problem, which must be of a kind."""
+    unknown = problem.parameters.inferred
+    if len(unknown) != 1 or not isinstance(next(iter(unknown.values())), kind):
+        raise ProblemError(f"{what}; this problem has {listed(unknown) or 'no unknown'}. Call fp.infer(problem, data).")
+    return next(iter(unknown.items()))
+
+
 class _Places(NamedTuple):
     """What a sampler looks at."""
 
@@ -123,6 +204,10 @@ class _Places(NamedTuple):
 def _given(problem: Problem, name: str, x: Array) -> Array:
     """Return a function among the parameters at points."""
     parameters = problem.parameters
+    if name not in parameters.expressions and name not in parameters.functions:
+        raise ProblemError(
+            f"Alternating needs the parameter '{name}': its equation is lap(u) - c*u = f, with u = g on the boundary."
+        )
     datum = Datum(name, parameters.scope(problem.jets), parameters.functions, f"the parameter '{name}'")
     return np.asarray(datum(x, 0.0))
 
