@@ -36,6 +36,12 @@ def quiet(_):
     """Tell nobody."""
 
 
+def some(entries, group):
+    """Return the entries of a group; of the generated ones, which all come about in the same way, a third."""
+    found = [entry for entry in entries.values() if entry.group == group]
+    return found[::3] if group == "generated" else found
+
+
 # ---- the problems ---------------------------------------------------------------------------------------------------
 
 
@@ -43,14 +49,13 @@ def quiet(_):
 def test_problems_are_well_posed_and_their_solutions_solve_them(group):
     """A statement warns if its exact solution misses equation, initial or boundary values; warnings are errors."""
     linear = []
-    for entry in ENTRIES.values():
-        if entry.group == group:
-            problem = entry.build()
-            linear.append(problem.is_linear)
-            assert set(problem.exact) == set(problem.fields), entry.name
-            if entry.name not in ROUGH:
-                fp.check(problem)
-            assert entry.test_points is None or entry.test_points(problem).shape[1] == problem.domain.dimension
+    for entry in some(ENTRIES, group):
+        problem = entry.build()
+        linear.append(problem.is_linear)
+        assert set(problem.exact) == set(problem.fields), entry.name
+        if entry.name not in ROUGH:
+            fp.check(problem)
+        assert entry.test_points is None or entry.test_points(problem).shape[1] == problem.domain.dimension
     assert len(linear) / 4 < sum(linear) < len(linear) * 9 / 10, "there are problems of both kinds"
 
 
@@ -255,14 +260,13 @@ STATIC = static_collection()
 @pytest.mark.parametrize("group", ["test", "generated"])
 def test_static_problems_are_well_posed_and_their_solutions_solve_them(group):
     linear = []
-    for entry in STATIC.values():
-        if entry.group == group:
-            problem = entry.build()
-            assert problem.is_static
-            assert set(problem.exact) == set(problem.fields), entry.name
-            fp.check(problem)
-            linear.append(problem.is_linear)
-    assert len(linear) >= 30
+    assert sum(entry.group == group for entry in STATIC.values()) >= 30
+    for entry in some(STATIC, group):
+        problem = entry.build()
+        assert problem.is_static
+        assert set(problem.exact) == set(problem.fields), entry.name
+        fp.check(problem)
+        linear.append(problem.is_linear)
     assert len(linear) / 4 < sum(linear) < len(linear)
 
 

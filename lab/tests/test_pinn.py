@@ -251,7 +251,7 @@ def test_causal_weights_fall_with_the_losses_before():
 @pytest.mark.parametrize(
     ("optimizer", "changes"),
     [
-        ("adam", {"adam_steps": 4000, "learning_rate": 5e-3}),
+        ("adam", {"adam_steps": 1500, "learning_rate": 1e-2}),
         ("lbfgs", {"lbfgs_steps": 300}),
         ("causal", {"adam_steps": 400, "lbfgs_steps": 300, "levels": 20, "batch": 200, "learning_rate": 1e-2}),
     ],
