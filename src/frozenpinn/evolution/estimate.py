@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.evolution.narrow_features import (
@@ -77,7 +78,7 @@ def judge_pair(
     values = values_at(coarser, finer, places, when.times)
     distance = _estimate(coarser, places, when, values, rules, without=without)
     ratio = residual_ratio(coarser, finer, distance.worst, rules)
-    steps = sum(piece.trajectory.steps for piece in finer.pieces)
+    steps = _takes_steps(finer)
     part = min(1.0, trust * max(ratio, stepped if steps else least))
     why = list[Decision]()
     if part < abrupt and "abrupt formulas" not in without and is_abrupt(coarser.problem):
@@ -87,10 +88,15 @@ def judge_pair(
         why.append(Decision("growing distance", "the distance from the witness grows exponentially, the solution not"))
         part = 1.0
     estimate = _estimate(finer, places, when, values, rules, part, stepped=True, without=without, why=why)
-    share = _share_of_steps(finer, values, places, when, rules)
+    share = _share_of_steps(finer, values, places, when, rules) if steps else 0.0
     if not (estimate.worst <= tol or 0.0 < share <= far_below * distance.worst):
         distance = _estimate(coarser, places, when, values, rules, stepped=True, without=without)
     return Pair(distance, estimate, ratio, share)
+
+
+def _takes_steps(solution: Solution) -> bool:
+    """Whether time takes steps, and not a closed form."""
+    return any(piece.trajectory.steps for piece in solution.pieces)
 
 
 def _share_of_steps(
@@ -145,7 +151,7 @@ def _estimate(
     """
     problem, (times, even) = solution.problem, when
     overall, curves, parts, growths, raised = {}, {}, {}, [], list(why)
-    stepped = stepped and "errors of steps" not in without
+    stepped = stepped and _takes_steps(solution) and "errors of steps" not in without
     own = {name: smaller_size(places.rms(a)[even], places.rms(b)[even]) for name, (a, b) in values.items()}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
@@ -170,7 +176,8 @@ def _estimate(
         raised += reasons
         if missed:
             raised.append(Decision("missed initial data", "both solutions miss the same part of them"))
-        gaps = np.sqrt(gaps**2 + (missed * _growth_factor(solution, times, missed)) ** 2 + unseen**2)
+        start_error = missed * _growth_factor(solution, times) if missed else 0.0
+        gaps = np.sqrt(gaps**2 + start_error**2 + unseen**2)
         gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
@@ -232,9 +239,10 @@ def _times(problem: Problem, invariant: bool, free: bool) -> _When:
         return _When(read_only(np.linspace(start, end, few)), read_only(np.ones(few, bool)))
     count = 9 if free else 21
     shares = np.geomspace(1e-5, 0.1, 8) if free else np.geomspace(1e-7, 10**-1.5, 12)
-    even = beside_jumps(problem, np.linspace(start, end, count))
+    even, narrow = np.linspace(start, end, count), formula_scales(problem) is not NOTHING
+    even = beside_jumps(problem, even) if narrow else even
     times = np.union1d(even, start + (end - start) * shares)
-    if len(telling := telling_times(problem)):
+    if narrow and len(telling := telling_times(problem)):
         times = np.union1d(times, telling)
     return _When(read_only(times), read_only(np.isin(times, even)))
 
@@ -258,9 +266,9 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
     return gap, gap if shared else 0.0
 
 
-def _growth_factor(solution: Solution, times: Array, missed: float) -> Array:
+def _growth_factor(solution: Solution, times: Array) -> Array:
     """Return by how much a linear problem multiplies what is missed at the start."""
-    if not missed or not solution.problem.is_linear:
+    if not solution.problem.is_linear:
         return np.ones(len(times))
     rate = float(np.real(solution.system.linear.abscissa))
     return np.asarray(np.exp(np.clip(rate * (times - times[0]), 0.0, 300.0)) if np.isfinite(rate) else 1.0)

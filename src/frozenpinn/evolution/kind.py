@@ -36,7 +36,8 @@ class Evolution:
             return
         plan = make_plan(problem, task)
         if plan.frame.product or problem.domain.dimension == 1:
-            check_points(plan)
+            for n, sampler in zip(plan.counts, plan.samplers, strict=True):
+                check_points(n, sampler.width, settings)
 
     def attempt(
         self, problem: Problem, task: Task, lesson: Lesson | None, watch: Stopwatch

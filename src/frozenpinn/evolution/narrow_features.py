@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.analysis.formula_scales import Feature, Stretch, formula_scales
+from frozenpinn.analysis.formula_scales import NOTHING, Feature, Stretch, formula_scales
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.evolution.grading import Slopes
 from frozenpinn.language.steps import switches_of
@@ -42,6 +42,8 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
     """Cut the time where formulas jump, and around pulses: within them steps are short."""
     most_parts = 80  # of time; where there would be more, steps are kept short all the time
     scales, (start, end) = formula_scales(problem), problem.time
+    if scales is NOTHING:
+        return (PartOfTime(problem.time),)
     pulses = _joined([_widened(s, start, end) for s in scales.stretches(problem.domain.dimension)])
     if not pulses and not scales.breaks:
         return (PartOfTime(problem.time),)
@@ -82,6 +84,8 @@ def _joined(stretches: list[Stretch]) -> list[Stretch]:
 def narrow_places(problem: Problem) -> tuple[Slopes, ...] | None:
     """Return places on each axis, and how densely points are needed by each narrow feature; None if there is none."""
     scales, axes = formula_scales(problem), range(problem.domain.dimension)
+    if scales is NOTHING:
+        return None
     if len(axes) > 1 or _carries(problem):  # what is narrow at the start only will be elsewhere
         scales = replace(scales, features=tuple(f for f in scales.features if f.lasting))
     if not any(scales.stretches(axis) for axis in axes):
@@ -193,7 +197,7 @@ class Missed(NamedTuple):
 def missed_features(solution: Solution, name: str, times: Array) -> Array:
     """Return the error of a field that missed features cause, over time."""
     errors = np.zeros(len(times))
-    for missed in features_missed(solution):
+    for missed in () if formula_scales(solution.problem) is NOTHING else features_missed(solution):
         errors += np.where(times >= missed.start, missed.errors.get(name, 0.0), 0.0)
     return errors
 

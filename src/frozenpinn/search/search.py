@@ -144,6 +144,8 @@ class Search:
 
     def _doubted(self, attempt: Attempt) -> Attempt:
         """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
+        if np.isnan(attempt.left):  # that was not measured
+            return attempt
         history = [(a.task.effort, a.left) for a in self.attempts]
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)

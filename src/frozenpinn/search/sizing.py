@@ -51,8 +51,10 @@ class Frame:
         d, few = problem.domain.dimension, settings.rules.sizing.dimensions
         most = settings.rules.static.product_dimensions if problem.is_static else few
         strategy = strategy_by_name(settings.boundary or ("null-space" if d <= most else "augmented-ode"))
+        asked = settings.width if width is None else width
+        asks_for_waves = isinstance(asked, tuple) and len(asked) == 1 == d and bool(problem.domain.periodic[0])
         product = (
-            (2 <= d <= most or (d == 1 and _asks_for_waves(problem, settings.width if width is None else width)))
+            (2 <= d <= most or asks_for_waves)
             and settings.sampler is None
             and strategy.separable
             and settings.cutoff is not None
@@ -121,11 +123,6 @@ class Plan:
         widths = self._neurons
         return widths[0] if len(set(widths)) == 1 else widths
 
-    @property
-    def _total(self) -> tuple[float, float]:
-        """Numbers of points and of functions, about."""
-        return float(prod(self.counts)), float(prod(self._neurons))
-
     @cached_property
     def bytes(self) -> float:
         """About how much memory a solve takes: tables of its basis, or states and values on the grid of a product."""
@@ -143,7 +140,7 @@ class Plan:
     def operations(self) -> float:
         """About how many floating point operations the factorisations take, and on products the first steps."""
         steps = 30  # evaluations of the right-hand side that count: so many that a second thread is used where it pays
-        points, size = self._total
+        points, size = float(prod(self.counts)), float(prod(self._neurons))
         if not self.frame.product:
             return 2.0 * points * size**2
         small = sum(4.0 * n * sampler.width**2 for n, sampler in zip(self.counts, self.samplers, strict=True))
@@ -251,11 +248,6 @@ def make_plan(problem: Problem, task: Task, width: Width | None = None, follows:
     return Plan(task, frame, samplers, _counts(problem, task.settings, samplers, frame.product))
 
 
-def _asks_for_waves(problem: Problem, width: Width | None) -> bool:
-    """Whether a width is that of the one axis of a periodic interval."""
-    return isinstance(width, tuple) and len(width) == 1 and bool(problem.domain.periodic[0])
-
-
 @remembered
 def _axes(problem: Problem) -> tuple[tuple[float, bool], ...]:
     """Return length of each axis of a box, and whether it is periodic."""
@@ -346,13 +338,8 @@ def _renewal(problem: Problem, windows: int | str | Windows | None, product: boo
     return windows
 
 
-def check_points(plan: Plan) -> None:
+def check_points(n: int, width: int, settings: Settings) -> None:
     """Refuse fewer points than neurons where these are not put in order, and warn of them elsewhere."""
-    for n, sampler in zip(plan.counts, plan.samplers, strict=True):
-        _check_points(n, sampler.width, plan.task.settings)
-
-
-def _check_points(n: int, width: int, settings: Settings) -> None:
     if settings.cutoff is None and n < width:
         raise SettingsError(
             f"{n} points are too few for width {width}: without the SVD layer there must be at least one point "
