@@ -1,4 +1,4 @@
-"""Which sensors tell most about the unknowns: a greedy choice by the determinant of the information they give."""
+"""Which sensors determine the unknowns best: a greedy choice by the determinant of the information they give."""
 
 from __future__ import annotations
 

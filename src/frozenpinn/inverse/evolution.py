@@ -249,11 +249,11 @@ class EvolutionForward:
         return replace(run.solution, problem=numbers.stated(fit.theta))
 
     def predict(self, fit: Fit) -> Callable[[Array], Array]:
-        """Return what tells which values would be measured."""
+        """Return the function from unknowns to what would be measured."""
         return lambda theta: self._model.values(theta)[0]
 
     def renewed(self, data: Data, fit: Fit, noise: Array) -> tuple[EvolutionForward, list[Model]]:
-        """Return the models for new data: near an old fit quick solves tell the change, farther away whole ones."""
+        """Return the models for new data: quick solves for the change near an old fit, whole ones farther away."""
         other = replace(self, question=replace(self.question, data=data))
         if not data.has_places_of(self.question.data):
             model = other._model
@@ -267,7 +267,7 @@ class EvolutionForward:
 
 @remembered
 def _quick_values(forward: EvolutionForward, theta: tuple[float, ...]) -> Array:
-    """Return what a quick solve tells at a fit; to first order, if the rough fit is near."""
+    """Return the values of a quick solve at a fit; to first order, if the rough fit is near."""
     found = forward.found
     assert found is not None
     step = np.array(theta) - found.theta

@@ -66,7 +66,7 @@ class Descent:
         return self.prior.question.numbers
 
     def from_start(self, theta: Array, most: int, known: Prediction | None = None, bend: float = np.inf) -> Fit:
-        """Step until nothing changes beside the noise; what is predicted at the start may be known, and its bend."""
+        """Step until changes are small relative to the noise; what the start predicts may be known, and its bend."""
         found = self._stepped(theta, most, known, bend)
         if found.exact or not isinstance(self.model, TwoStages):
             return found
@@ -97,7 +97,7 @@ class Descent:
                 least = 0.2 * float(2.0 * left @ straight - size**2)
             before, following = size, self._shortened(current, change, posterior.variance, least)
             if following is None or following.squares >= current.squares:
-                if not self._numbers.fields:  # solutions can't tell any more where the least squares are
+                if not self._numbers.fields:  # solutions are not accurate enough to improve the fit
                     return current._replace(settled=following is not None and size <= noise)
                 following = self._tempered(current, posterior.variance) or following
             if following is None:
@@ -149,23 +149,23 @@ class Descent:
         return slopes + np.outer(missed, along) / max(float(step @ along), 1e-300), bend
 
     def _is_negligible(self, theta: Array, change: Array) -> bool:
-        """Whether solutions can't tell a step of numbers from none."""
+        """Whether a step of numbers is below the accuracy of solutions."""
         if self._numbers.fields:
             return False
         relative = np.abs(change) / np.maximum(np.abs(theta), 1e-12 * self._numbers.scales)
         return bool(np.max(relative) <= self.prior.question.accuracy)
 
     def _is_settled(self, theta: Array, change: Array, size: float) -> bool:
-        """Whether a step changes nothing beside the noise; but one to a bound is taken, however small."""
+        """Whether a step is small relative to the noise; but one to a bound is taken, however small."""
         (lower, upper), count = self._numbers.bounds, len(self._numbers.names)
         mean, step = (theta + change)[:count], change[:count]
         meets = ((mean <= lower) | (mean >= upper)) & (np.abs(step) > 1e-14 * self._numbers.scales)
         return size <= self.prior.settled and (bool(self._numbers.fields) or not np.any(meets))
 
     def _is_last(self, current: Fit, change: Array, size: float, share: float) -> bool:
-        """Whether the step after this one would change nothing beside the noise, and this one ends within the bounds.
+        """Whether the step after this one would be small relative to the noise, and this one ends within the bounds.
 
-        That is told by the step before, of which this one is a share; of the first one, by what the first order has
+        The step before shows that, of which this one is a share; of the first one, by what the first order has
         missed on the way to the start.
         """
         lower, upper = self._numbers.bounds

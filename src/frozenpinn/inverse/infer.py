@@ -87,8 +87,8 @@ def infer(
     if starts is not None and (not is_whole(starts) or starts < 0):
         raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)
-    with listening(progress) as told, one_thread():  # many small factorisations, which lose by a second one
-        return inferred(question, Stopwatch(told))
+    with listening(progress) as heard, one_thread():  # many small factorisations, which lose by a second one
+        return inferred(question, Stopwatch(heard))
 
 
 def inferred(question: Question, watch: Stopwatch) -> Inferred:

@@ -77,7 +77,7 @@ class Straight:
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """A model near a known prediction: a quicker one tells by how much that changes.
+    """A model near a known prediction: a quicker one predicts by how much that changes.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Forward(Protocol):
         """Return the solution at a fit; another one near it may be known."""
 
     def predict(self, fit: Any) -> Callable[[Array], Array]:
-        """Return what tells which values would be measured near a fit."""
+        """Return the function from unknowns to what would be measured near a fit."""
 
     def renewed(self, data: Any, fit: Any, noise: Array) -> tuple[Self, list[Model]]:
         """Return the models for new data, and those on which to start from an old fit, the cheapest first."""

@@ -22,7 +22,7 @@ def check_seen(question: Question, fit: Fit, error: Array, sigmas: Array, poor: 
     """Refuse unknowns, or combinations of them, that no sensor sees, given by how much the slopes may be wrong.
 
     What counts is by how much the data change, in units of the noise, or of their size, if an unknown changes by its
-    own: beside the one that is seen best, and at all. If the fit has run away or explains nothing, that is said.
+    own: relative to the one that is seen best, and at all. If the fit has run away or explains nothing, that is said.
     """
     names, scales = question.free_names, question.free_scales
     try:
@@ -92,7 +92,7 @@ def _runaway(question: Question, theta: Array) -> str | None:
 
 
 def _sizes(question: Question, theta: Array) -> dict[str, tuple[float, float]]:
-    """Return the numbers and the means of fields, and how large they are beside their starts."""
+    """Return the numbers and the means of fields, and how large they are relative to their starts."""
     numbers = question.numbers
     found = {
         n: (v, abs(v) / scale) for (n, v), scale in zip(numbers.values(theta).items(), numbers.scales, strict=True)
@@ -114,10 +114,10 @@ def open_ends(
     predict: Callable[[Array], Array],
     poor: bool,
 ) -> list[str]:
-    """Return notes about intervals beyond one end of which the data are fitted as well; refuse to tell what has no end.
+    """Return notes about intervals beyond one end of which the data are fitted as well; refuse a fit that has no end.
 
     Where the sum of squares is flat, it was flat on the way, too, and the value that was found means nothing. Intervals
-    that are narrow beside the value are taken to have ends.
+    that are narrow relative to the value are taken to have ends.
     """
     numbers, data, notes = question.numbers, question.data, list[str]()
     here = (data.values - fit.prediction.values) / sigmas

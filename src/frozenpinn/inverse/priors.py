@@ -40,7 +40,7 @@ class Prior(Protocol):
         """Return what the linearised problem says, in the order of the unknowns."""
 
     def covariance(self, prediction: Prediction, theta: Array, sigmas: Array) -> tuple[Array, float]:
-        """Return how sure the unknowns are, and how many degrees of freedom of fields the data tell about."""
+        """Return how sure the unknowns are, and how many degrees of freedom of fields the data determine."""
 
     def renewed(self, question: Question) -> Self:
         """Return the same for other data."""
@@ -102,7 +102,7 @@ class Bounded:
     def covariance(self, prediction: Prediction, theta: Array, sigmas: Array) -> tuple[Array, float]:
         """Return the covariance of a fit.
 
-        With known noise it is (JᵀWJ)⁻¹. Otherwise each residual tells of its own noise, which need not be the same
+        With known noise it is (JᵀWJ)⁻¹. Otherwise each residual shows its own noise, which need not be the same
         everywhere: the sandwich (JᵀJ)⁻¹ Jᵀ diag(r²/(1 − h)²) J (JᵀJ)⁻¹, with leverages h (MacKinnon & White 1985,
         HC3). That is itself uncertain, and too small where few data count: no deviation is smaller than noise that is
         the same everywhere would make it (Angrist & Pischke 2009, section 8.1).
@@ -129,7 +129,7 @@ class Bounded:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """Unknown fields, which are expected to be smooth, and free numbers beside them.
+    """Unknown fields, which are expected to be smooth, together with free numbers.
 
     The decompositions of the last few slopes are kept: they serve other data, too.
     """
@@ -213,7 +213,7 @@ class _Member(NamedTuple):
 
     @property
     def effective(self) -> float:
-        """How many coefficients the data tell about."""
+        """How many coefficients the data determine."""
         return float(np.sum(1.0 - 1.0 / self.gain))
 
     @property
@@ -244,7 +244,7 @@ class Inversion:
     known
         Whether the noise is.
     direct, direct_share
-        Which rows measure a field itself. Such places are chosen, often along the boundary, and tell less of how the
+        Which rows measure a field itself. Such places are chosen, often along the boundary, and show less of how the
         field varies elsewhere: this share of their evidence is left out.
     """
 
@@ -278,7 +278,7 @@ class Inversion:
 
     @cached_property
     def _reduced(self) -> tuple[Array, Array]:
-        """Slopes beside the free numbers as Q R: data are many, and only what they say along Q matters."""
+        """Slopes that free numbers do not explain, as Q R: data are many, and only what they say along Q matters."""
         q = self._projected
         return sla.qr(self.slopes - q @ (q.T @ self.slopes), mode="economic", check_finite=False)
 
@@ -316,11 +316,11 @@ class Inversion:
         rest = float(np.sum((left - self._reduced[0] @ along) ** 2))
         return [m for spectrum in self._spectra for m in self._members(along, rest, len(left), spectrum)]
 
-    def _members(self, seen: Array, beside: float, size: int, spectrum: _Spectrum) -> list[_Member]:
-        """Return the posteriors of one prior for all strengths; no coefficient explains the squares ``beside``."""
+    def _members(self, seen: Array, outside: float, size: int, spectrum: _Spectrum) -> list[_Member]:
+        """Return the posteriors of one prior for all strengths; no coefficient explains the squares ``outside``."""
         s, known = spectrum.singular, self.known
         along = spectrum.left.T @ seen
-        rest, count = max(float(seen @ seen - along @ along), 0.0) + beside, size - self._projected.shape[1]
+        rest, count = max(float(seen @ seen - along @ along), 0.0) + outside, size - self._projected.shape[1]
         reach = 1.0 if known else 1e10  # the strength is relative to the noise if that is not known
         strengths = np.geomspace(1e-3, 1e3 * reach, 37 if known else 111)
         gains = 1.0 + (strengths[:, None] * s) ** 2

@@ -99,7 +99,7 @@ class Question:
 
     @property
     def accuracy(self) -> float:
-        """The relative change of an unknown that solutions can't tell from none."""
+        """The relative change of an unknown that is below the accuracy of solutions."""
         return 1e-11 if self.numbers.problem.is_static else max(1e-11, 0.1 * self.task.tolerances.time)
 
 

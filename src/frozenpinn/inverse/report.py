@@ -48,10 +48,10 @@ def _correlated(found: Inferred) -> list[str]:
     if not pairs:
         return []
     most, strong = 6, 0.95
-    told = ", ".join(f"{one} and {other} {c:+.2f}" for c, one, other in pairs[:most])
+    shown = ", ".join(f"{one} and {other} {c:+.2f}" for c, one, other in pairs[:most])
     more = f", {len(pairs) - most} weaker ones" if len(pairs) > most else ""
     return [
-        f"  correlations: {told}{more}",
+        f"  correlations: {shown}{more}",
         *(f"  '{one}' and '{other}' are hard to tell apart: {c:+.4f}" for c, one, other in pairs if abs(c) > strong),
     ]
 
@@ -106,7 +106,7 @@ def _draw_correlations(figure: Any, axis: Any, found: Inferred) -> None:
 
 
 def _draw_steps(axis: Any, found: Inferred) -> None:
-    """Draw the course of χ², beside what noise alone would leave."""
+    """Draw the course of χ², and what noise alone would leave."""
     axis.semilogy([step[0] for step in found.steps], "o-", ms=4)
     if found.noise is None:
         axis.axhline(max(found.freedom, 1), color="black", lw=0.8)
@@ -114,7 +114,7 @@ def _draw_steps(axis: Any, found: Inferred) -> None:
 
 
 def _draw_field(figure: Any, axes: Any, found: Inferred) -> None:
-    """Draw the first unknown field with its band, or beside its deviation."""
+    """Draw the first unknown field with its band, or next to its deviation."""
     name, inferred = next(iter(found.fields.items()))
     domain, labels = inferred.domain, inferred.arguments
     if domain.dimension == 1:

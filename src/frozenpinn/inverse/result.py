@@ -267,7 +267,7 @@ class InferredField:
     positive
         Whether the combination is the logarithm of the field.
     effective
-        How many of the coefficients the data tell about; the others rest on the prior.
+        How many of the coefficients the data determine; the others rest on the prior.
     level
         Of :meth:`band`.
     steep

@@ -277,15 +277,15 @@ class Data:
     ) -> Array:
         """Return deviations that are in each part as large as what a fit with them leaves there.
 
-        Parts that the fit follows too closely to tell have the noise of all. Relative to the values, the noise of a
-        part is at least a share of that of the noisiest: none at all would make the fit go through all values.
+        Parts that the fit follows too closely to show their noise have the noise of all. Relative to the values, the
+        noise of a part is at least a share of that of the noisiest: without any, the fit would go through all values.
         """
         squares, free = judged.left**2, np.maximum(1.0 - judged.leverage, 0.0)
         common = max(float(np.sum(squares)), 1e-300) / max(float(np.sum(free)), 1.0)
         found = []
         for own, left, rest in zip(self._split(sigmas), self._split(squares), self._split(free), strict=True):
-            tells = float(np.sum(rest)) >= 5.0
-            found.append(own * np.sqrt(np.sum(left) / np.sum(rest) if tells else common))
+            shows = float(np.sum(rest)) >= 5.0
+            found.append(own * np.sqrt(np.sum(left) / np.sum(rest) if shows else common))
         levels = [float(np.sqrt(np.mean(own**2))) / equal[0] for own, (equal, _) in zip(found, sizes, strict=True)]
         least = 1e-2 * max(levels)
         return np.concatenate([own * max(1.0, least / max(r, 1e-300)) for own, r in zip(found, levels, strict=True)])

@@ -242,7 +242,7 @@ class StaticForward:
         )
 
     def predict(self, fit: Fit) -> Callable[[Array], Array]:
-        """Return what tells which values would be measured near a fit."""
+        """Return the function from unknowns to what would be measured near a fit."""
         return lambda theta: self.network.model.at(theta, fit.prediction.state).values
 
     def renewed(self, data: Data, fit: Fit, noise: Array) -> tuple[StaticForward, list[Model]]:

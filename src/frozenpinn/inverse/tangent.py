@@ -61,7 +61,7 @@ class Group:
         return self.projector[:, i * n : (i + 1) * n]
 
     def tables(self, x: Array, jet: Jet) -> tuple[Array, Array]:
-        """Return a derivative of all functions, and of what lifts data beside them, at points."""
+        """Return a derivative of all functions, and of what lifts boundary data, at points."""
         terms = [Term(jet.field, derivative_of(jet))]
         own = self.network.operator(x, terms)
         return own, self.network.lift_operator(x, terms) - own @ self.lifted
