@@ -17,6 +17,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.separation import compiled, is_smooth, separate
 from frozenpinn.operators import Dense, Operator
 from frozenpinn.runtime.arrays import is_finite, read_only
+from frozenpinn.runtime.round_off import SUMMED, TINY
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
@@ -126,6 +127,7 @@ class BoundaryData:
 
     def __call__(self, t: float, derivative: int = 0) -> Array:
         """Return the ``derivative``-th time derivative of ℓ at time ``t``, shape (size,)."""
+        inside = 1e-9  # part of a stretch of time by which its ends are avoided
         if not self.depends_on_time:
             return np.zeros(self.size) if derivative else self._fixed
         if self.separated is not None:
@@ -138,7 +140,7 @@ class BoundaryData:
         start, time = 0, self.time
         if self.within is not None:  # Python functions may jump at its ends
             a, b = self.within
-            time = (a + _INSIDE * (b - a), b - _INSIDE * (b - a))
+            time = (a + inside * (b - a), b - inside * (b - a))
             t = min(max(t, time[0]), time[1])
         for datum, x, matrix in self._now:
             values = datum.time_derivative(derivative, x, t, time)
@@ -155,18 +157,19 @@ class BoundaryData:
         Lifting functions amplify the round-off of boundary values, differently at every time; those of fixed shapes
         carry no such noise, and few of them cost less than one per boundary point.
         """
-        if self.size < _FEW or not self.parts:
+        few = 16  # up to as many values, compression does not pay
+        if self.size < few or not self.parts:
             return self
         if self._columns is not None and not self.is_separable:  # samples could miss what lasts for a short time
             u, s, _ = np.linalg.svd(self._columns[0], full_matrices=False)
-            return self._in_shapes(u[:, : max(1, int(np.sum(s > _NOISE * s[0])))])
+            return self._in_shapes(u[:, : max(1, int(np.sum(s > SUMMED * s[0])))])
         count = 8 if self.depends_on_time else 1
         start, end = self.time
         while count <= _SNAPSHOTS:
             times = start + (end - start) * (1.0 - np.cos(np.pi * np.arange(count) / max(count - 1, 1))) / 2.0
             snapshots = np.stack([self(float(t)) for t in times], axis=1)
             u, s, _ = np.linalg.svd(snapshots, full_matrices=False)
-            rank = max(1, int(np.sum(s > _NOISE * s[0])))
+            rank = max(1, int(np.sum(s > SUMMED * s[0])))
             if 2 * rank <= count or count == 1:
                 shapes = u[:, :rank]
                 if self._is_spanned_by(shapes):
@@ -179,7 +182,7 @@ class BoundaryData:
         start, end = self.time
         values = np.stack([self(start + (end - start) * s) for s in (0.0123, 0.271, 0.577, 0.8321, 0.993)], axis=1)
         missed = values - shapes @ (shapes.T @ values)
-        return bool(np.max(np.abs(missed)) <= 10.0 * _NOISE * max(float(np.max(np.abs(values))), 1e-300))
+        return bool(np.max(np.abs(missed)) <= 10.0 * SUMMED * max(float(np.max(np.abs(values))), TINY))
 
     def _in_shapes(self, shapes: Array) -> BoundaryData:
         parts, start = [], 0
@@ -192,10 +195,8 @@ class BoundaryData:
         return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
 
 
-_INSIDE = 1e-9  # part of a stretch of time by which its ends are avoided
 _FEW = 16  # up to as many values, compression does not pay
 _SNAPSHOTS = 64
-_NOISE = 1e-13
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.operators import LeastSquares
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import TINY
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.laws import BoundaryLaw
@@ -377,9 +378,6 @@ def _shares(points: BoundaryPoints) -> Array:
 
 
 _VECTORS = 6
-_APART = 100.0  # ratio from which on two values are not those of the same eigenvalue, which may be a double one
-_ROUNDS = 12
-_SETTLED = 1e-3  # relative change of both values twice in a row, after which no more is iterated
 
 
 def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[float, float]:
@@ -387,6 +385,8 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
 
     With A = Q R, they are one over the largest singular values of Φ R⁻¹, where Φ are the features at the points.
     """
+    tolerance = 1e-3  # relative change of both values twice in a row, after which no more is iterated
+    rounds = 12
     fields, points = len(collocation.problem.fields), collocation.points
     weights = np.sqrt(points.weights / np.sum(points.weights))
     features = collocation.hidden.features(points.x) * weights[:, None]
@@ -405,16 +405,16 @@ def smallest_values(collocation: Collocation, system: Linearisation) -> tuple[fl
 
     vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(len(triangle), min(_VECTORS, len(triangle)))))[0]
     squares, settled = np.zeros(2), False
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         vectors, triangular = np.linalg.qr(transposed(mapped(vectors)))
         before, squares = squares, np.abs(np.diag(triangular)[:2])
-        if np.all(np.abs(squares - before) <= _SETTLED * squares):
+        if np.all(np.abs(squares - before) <= tolerance * squares):
             if settled:
                 break
             settled = True
     values = np.linalg.svd(mapped(vectors), compute_uv=False)
     scale = float(np.exp(np.mean(np.log(system.scales[:fields]))))
-    return lowest(1.0 / (scale * np.maximum(values, 1e-300)))
+    return lowest(1.0 / (scale * np.maximum(values, TINY)))
 
 
 def lowest(values: Array) -> tuple[float, float]:
@@ -427,7 +427,8 @@ def lowest(values: Array) -> tuple[float, float]:
     >>> lowest(np.array([3.0, 1.0, 4.0])), lowest(np.array([1e-9, 2e-9, 4.0]))
     ((1.0, 3.0), (1e-09, 4.0))
     """
+    ratio = 100.0  # of two values that do not belong to the same eigenvalue, which may be a double one
     ordered = np.sort(np.abs(values))[:_VECTORS]
-    apart = ordered[ordered > _APART * ordered[0]]
+    apart = ordered[ordered > ratio * ordered[0]]
     following = apart[0] if len(apart) else ordered[min(1, len(ordered) - 1)]
     return float(ordered[0]), float(following)

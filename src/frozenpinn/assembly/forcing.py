@@ -23,9 +23,6 @@ from frozenpinn.runtime.arrays import is_finite, read_only
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_RECENT = 64  # values of b(t) that are kept
-_AT_ONCE = 100_000  # values of a source that are computed together
-_PROBES = 33  # times at which derivatives of boundary data must be finite to be used
 
 
 class Layout(NamedTuple):
@@ -86,11 +83,12 @@ class Forcing:
 
     def __call__(self, t: float) -> Array:
         """Return b(t)."""
+        kept = 64  # values of b(t) that are kept
         if self.is_constant:
             return self._static
         value = self._recent.get(t)
         if value is None:
-            if len(self._recent) >= _RECENT:
+            if len(self._recent) >= kept:
                 self._recent.clear()
             value = self._recent[t] = read_only(self._evaluate(t))
         return value
@@ -117,8 +115,9 @@ class Forcing:
 
     def _add_values(self, out: Array, projector: Operator, program: Program, times: Array) -> None:
         """Add a source at several times, some of them at once."""
+        at_once = 100_000  # values of a source that are computed together
         columns = [c[:, None] for c in self._layout.x.T]
-        step = max(1, _AT_ONCE // len(self._layout.x))
+        step = max(1, at_once // len(self._layout.x))
         for start in range(0, len(times), step):
             part = times[start : start + step]
             values = np.broadcast_to(program(*columns, part[None, :])[0], (len(self._layout.x), len(part)))
@@ -156,11 +155,12 @@ class Forcing:
 
     def _add_product(self, part: Map) -> bool:
         """Project boundary data that are fixed shapes times functions of time once; return whether they are."""
+        probes = 33  # times at which derivatives of boundary data must be finite to be used
         space, order, rows, operator = part
         if space.boundary_data.separated is None:
             return False
         shapes, histories, symbol = space.boundary_data.separated
-        program, times = compiled(histories, symbol, order), np.linspace(*self._layout.problem.time, _PROBES)
+        program, times = compiled(histories, symbol, order), np.linspace(*self._layout.problem.time, probes)
         with np.errstate(all="ignore"):
             if not all(map(is_finite, program(times))):
                 return False

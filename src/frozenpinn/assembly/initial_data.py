@@ -39,8 +39,6 @@ class Stage(NamedTuple):
 
 
 Data: TypeAlias = Mapping[int, Mapping[str, Snapshot]]  #: by order in time, then by field
-_ON_GRIDS = 1_000_000  # points of a grid at which data are evaluated at once
-_POINTS = 20_000  # at which data are evaluated at a time
 
 
 def fitted(space: Space, projector: Operator, data: Data, t: float) -> list[Array]:
@@ -75,13 +73,15 @@ def on_points(data: Sequence[Snapshot], points: PointSet, t: float) -> list[Arra
 
     Formulas need memory for every function in them.
     """
+    most = 1_000_000  # points of a grid at which data are evaluated at once
     x, axes = points.x, getattr(points, "axes", ())
     formulas = [f for f in data if isinstance(f, PointFunction)]
-    if len(axes) > 1 and len(formulas) == len(data) and len(x) <= _ON_GRIDS:
+    if len(axes) > 1 and len(formulas) == len(data) and len(x) <= most:
         return on_grid(formulas, axes, x, t)
     return [_in_parts(own, x, t) for own in data]
 
 
 def _in_parts(data: Snapshot, x: Array, t: float) -> Array:
-    parts = (x[start : start + _POINTS] for start in range(0, len(x), _POINTS))
-    return data(x, t) if len(x) <= _POINTS else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])
+    at_once = 20_000  # at which data are evaluated at a time
+    parts = (x[start : start + at_once] for start in range(0, len(x), at_once))
+    return data(x, t) if len(x) <= at_once else np.concatenate([np.broadcast_to(data(p, t), len(p)) for p in parts])

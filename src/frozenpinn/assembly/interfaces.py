@@ -24,16 +24,13 @@ from frozenpinn.geometry import Box, Interval, Points
 from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.language.printer import as_text
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import TINY
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.interfaces import FluxTerm, Interfaces
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-BESIDE = 1e-12  #: part of the domain between an interface and the points on its two sides
 _SCANNED = 20_000  # points among which parts are looked for
-_LEAST = 1e-3  # share of them that a part must have
-_ULPS = 16.0  # least distance of such points, in spacings of floating point numbers there
-_STEPS = 60  # of Newton's method towards an interface
 _MOST = 12  # parts
 _POLES = {2: 10, 3: 3}  # highest order of the multipoles of a part inside, in the plane and in space
 
@@ -50,13 +47,14 @@ class Crossing(NamedTuple):
 @remembered
 def parts_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return the signs of the level functions on each part of the domain, the largest part first; () without any."""
+    least = 1e-3  # share of them that a part must have
     if problem.interfaces is None:
         return ()
     if problem.domain.dimension == 1:
         return _parts_of_line(problem)
     x = problem.domain.sample(_SCANNED, "random", Seed.PROBE).x
     found, counts = np.unique(_signs(problem, x), axis=0, return_counts=True)
-    order = [int(i) for i in np.argsort(-counts) if counts[i] >= _LEAST * len(x)]
+    order = [int(i) for i in np.argsort(-counts) if counts[i] >= least * len(x)]
     if len(order) > _MOST:
         raise ProblemError(
             f"jumps of coefficients cut the domain into {len(order)} parts; at most {_MOST} are possible."
@@ -190,13 +188,14 @@ def crossings(problem: Problem, count: int) -> tuple[Crossing, ...]:
 
 
 def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
+    steps = 60  # of Newton's method towards an interface
     domain, d = problem.domain, problem.domain.dimension
     program = problem.compile([level, *(sp.diff(level, x) for x in problem.jets.x)])
     many = 400 if d == 1 else 24 * count
     x = domain.sample(many, "sobol" if d > 1 else "uniform", Seed.PROBE).x
-    for _ in range(_STEPS):
+    for _ in range(steps):
         value, slope = _level(program, x)
-        square = np.maximum(np.sum(slope**2, axis=1), 1e-300)
+        square = np.maximum(np.sum(slope**2, axis=1), TINY)
         x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope
     value, slope = _level(program, x)
     length = np.linalg.norm(slope, axis=1)
@@ -218,7 +217,9 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
 
 def beside(x: Array | float, size: float) -> float:
     """Return how far points beside a cut are away from it: as little as numbers of their size can tell apart."""
-    return max(BESIDE * size, _ULPS * float(np.spacing(np.max(np.abs(x), initial=0.0))))
+    ulps = 16.0  # least distance of such points, in spacings of floating point numbers there
+    share = 1e-12  # part of the domain between an interface and the points on its two sides
+    return max(share * size, ulps * float(np.spacing(np.max(np.abs(x), initial=0.0))))
 
 
 def _level(program: object, x: Array) -> tuple[Array, Array]:
@@ -250,7 +251,6 @@ def points_on_parts(problem: Problem, count: int) -> Points | None:
 
 
 _LOOKS = 40  # points of an interface at which its coefficients are compared
-_LAYER_POINTS = 12  # points of a layer
 
 
 class Cut(NamedTuple):
@@ -337,6 +337,7 @@ def cut_functionals(cuts: Sequence[Cut], length: float) -> list[Functional]:
 
 def cut_grid(box: Box, counts: Sequence[int], method: str, cuts: Sequence[Sequence[Cut]]) -> Points:
     """Return a tensor grid whose axes have Gauss points between their cuts."""
+    least = 12  # points of a layer
     whole = box.sample([max(4, n // 8) for n in counts], method)
     axes, weights = list(whole.axes), list(whole.axis_weights)
     for i, (n, own) in enumerate(zip(counts, cuts, strict=True)):
@@ -345,7 +346,7 @@ def cut_grid(box: Box, counts: Sequence[int], method: str, cuts: Sequence[Sequen
             axes[i], weights[i] = line.x[:, 0], line.weights
             continue
         edges = [float(box.lower[i]), *(cut.place for cut in own), float(box.upper[i])]
-        each = max(_LAYER_POINTS, n // (len(edges) - 1))
+        each = max(least, n // (len(edges) - 1))
         lines = [Interval(a, b).sample(each, "gauss") for a, b in itertools.pairwise(edges)]
         axes[i] = np.concatenate([line.x[:, 0] for line in lines])
         weights[i] = np.concatenate([line.weights for line in lines])

@@ -24,16 +24,11 @@ from frozenpinn.errors import EvaluationError, ProblemError
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
+from frozenpinn.runtime.round_off import ALIKE, TINY
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_PULL = 5.0  # rate at which a law is pulled to zero, in units of one over the duration
-_INDEPENDENT = 1e-9  # singular values of the rows of all laws, beside the largest, that are kept
-_VANISHES = 1e-10  # factors of all highest time derivatives in a law, beside usual ones, that determine nothing
-_FEW = 4  # rows that are far from dependent, as those of the ends of an interval
-_ROUNDS = 30  # of Newton's method for a consistent start
-_SETTLED = 1e-12  # correction beside the size of the state, at which it stops
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +53,11 @@ class Laws:
     """All laws of a system; the rates of change that they allow."""
 
     def __init__(self, problem: Problem, spaces: Sequence[Space], layout: StateLayout) -> None:
+        pull = 5.0  # rate at which a law is pulled to zero, in units of one over the duration
         self.problem, self.spaces, self.layout = problem, tuple(spaces), layout
         duration = problem.time[1] - problem.time[0]
         placed = [entry for space in spaces for entry in space.laws]
-        self.sides = [_prepared(problem, law, points, _PULL / duration) for law, points in placed]
+        self.sides = [_prepared(problem, law, points, pull / duration) for law, points in placed]
         self._maps: dict[tuple[int, Jet], Array] = {}
         self._lifts: dict[tuple[int, Jet], Array] = {}
         self._index = {name: i for i, space in enumerate(spaces) for name in space.fields}
@@ -158,7 +154,7 @@ class Laws:
         if len(self._weights) <= 16:  # few and independent
             return np.asarray(np.diag(self._weights))
         u, s, _ = np.linalg.svd(np.concatenate(rows, axis=1), full_matrices=False)
-        return np.asarray(u[:, s > _INDEPENDENT * s[0]].T * self._weights)
+        return np.asarray(u[:, s > ALIKE * s[0]].T * self._weights)
 
     @cached_property
     def _seen(self) -> Array:
@@ -252,30 +248,33 @@ class Laws:
 
     def consistent(self, t: float, y: Array) -> Array:
         """Return the state next to a given one that obeys all laws, by Newton's method."""
+        tolerance = 1e-12  # correction, relative to the size of the state, after which it stops
+        rounds = 30  # of Newton's method for a consistent start
         self._check_determined(t, y)
-        y, size = y.copy(), max(float(np.linalg.norm(y)), 1e-300)
-        for _ in range(_ROUNDS):
+        y, size = y.copy(), max(float(np.linalg.norm(y)), TINY)
+        for _ in range(rounds):
             rows, gap = self._violation(t, y)
             if not len(gap):
                 return y
             if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(gap))):
                 text = self.sides[0].law.text
                 raise EvaluationError(f"the boundary condition '{text}' is not finite at the initial data.")
-            step = sla.lstsq(rows, gap, cond=_INDEPENDENT)[0]
+            step = sla.lstsq(rows, gap, cond=ALIKE)[0]
             y -= step
-            if np.linalg.norm(step) <= _SETTLED * size:
+            if np.linalg.norm(step) <= tolerance * size:
                 break
         return y
 
     def _check_determined(self, t: float, y: Array) -> None:
         """Refuse laws that say nothing about the rates at the start, or are not finite there."""
+        round_off = 1e-10  # part of usual factors of the highest time derivatives that determines nothing
         size = float(np.linalg.norm(y)) or 1.0
         for k, side in enumerate(self.sides):
             there = [self._jet(k, jet, t, self.layout.split(y)) for jet in side.lower]
             elsewhere = [np.full(len(side.points.x), size) for _ in side.lower]
             own, usual = (self._factors(side, t, lower) for lower in (there, elsewhere))
             largest = max(np.max(own), np.nanmax(usual, initial=0.0, where=np.isfinite(usual)))
-            if not np.all(np.isfinite(own)) or not np.min(np.sum(own, axis=0)) > _VANISHES * largest:
+            if not np.all(np.isfinite(own)) or not np.min(np.sum(own, axis=0)) > round_off * largest:
                 raise ProblemError(
                     f"the boundary condition '{side.law.text}' on '{side.law.side.name}' does not determine the "
                     f"solution at t = {t:g}: its derivatives by the fields vanish or are infinite at the initial data. "
@@ -325,7 +324,8 @@ def law_places(
 
 def _least(rows: Array, gap: Array) -> Array:
     """Return the smallest x with rows·x = gap."""
-    if len(rows) <= _FEW:
+    few = 4  # rows that are far from dependent, as those of the ends of an interval
+    if len(rows) <= few:
         return np.asarray(rows.T @ np.linalg.solve(rows @ rows.T, gap))
     q, r = sla.qr(rows.T, mode="economic", check_finite=False)
     return np.asarray(q @ sla.solve_triangular(r, gap, trans="T", check_finite=False))

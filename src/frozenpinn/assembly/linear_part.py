@@ -11,10 +11,9 @@ from frozenpinn.assembly.state import StateLayout
 from frozenpinn.operators import Dense, Operator, Tag
 from frozenpinn.operators.symmetry import Kind, spectral_abscissa
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.round_off import ALIKE
 
 Array = np.ndarray
-_SMALL = 1000  # components up to which eigenvalues of a written-out matrix take no time
-_UNIFORM = 1e-9  # velocities that enter alike up to this fraction are damped uniformly
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ class LinearPart:
             return 0.0
         if self.velocity.shape[0] != self.velocity.shape[1]:
             return None
-        return self.velocity.multiple_of_identity(_UNIFORM)
+        return self.velocity.multiple_of_identity(ALIKE)
 
     @cached_property
     def matrix(self) -> Array:
@@ -99,7 +98,8 @@ class LinearPart:
     @cached_property
     def abscissa(self) -> float:
         """Largest real part of the eigenvalues of A; not a number if they can't be had without a large matrix."""
-        if not self.is_dense and self.layout.size > _SMALL:
+        small = 1000  # components up to which eigenvalues of a written-out matrix take no time
+        if not self.is_dense and self.layout.size > small:
             spectrum = self.position.spectrum() if self.damping is not None else None
             if spectrum is None or self.order is None:
                 return float("nan")

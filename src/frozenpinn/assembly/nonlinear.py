@@ -26,7 +26,6 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_KEPT = 1_000_000  # entries of a matrix of a product that is kept for further Jacobians
 
 
 @remembered
@@ -188,11 +187,12 @@ class PointwisePart:
 
     def _rows(self, k: int) -> Array:
         """Return the matrix from coefficients to one jet at the points, whatever its size: the Jacobian needs it."""
+        most = 1_000_000  # entries of a matrix of a product that is kept for further Jacobians
         if k in self._dense:
             return self._dense[k]
         n, (operator, i) = len(self.x), self._part(k)
         found = operator.dense(limit=operator.shape[0] * operator.shape[1])[i * n : (i + 1) * n]
-        if found.size <= _KEPT:
+        if found.size <= most:
             self._dense[k] = found
         return found
 

@@ -20,9 +20,6 @@ from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_NODES = 600  # at which solutions are evaluated for a nonlocal quantity
-_EACH_SIDE = 40  # nodes on both sides of a place at which a kernel jumps
-_RESOLVED = 0.3  # waves that n points of a Gauss rule resolve together with what they are multiplied by, as part of n
 
 
 class Function(Protocol):
@@ -53,9 +50,10 @@ def matrix_of(problem: Problem, quantity: Quantity, x: Array, nodes: Array, weig
 
 def _fractional(problem: Problem, power: float, x: Array, nodes: Array, weights: Array) -> Array:
     """Return (−Δ)^power by Fourier series on a periodic box."""
+    resolved = 0.3  # part of n: waves that a Gauss rule of n points resolves in a product
     domain = problem.domain
     assert isinstance(domain, Box)
-    count = max(2, int(_RESOLVED * len(nodes) ** (1.0 / domain.dimension)))
+    count = max(2, int(resolved * len(nodes) ** (1.0 / domain.dimension)))
     each = [2.0 * np.pi * np.arange(-count, count + 1) / length for length in domain.lengths]
     waves = np.stack([k.ravel() for k in np.meshgrid(*each, indexing="ij")], axis=1)
     symbol = np.sum(waves**2, axis=1) ** power
@@ -97,9 +95,10 @@ def rule_of(problem: Problem, quantity: Quantity, x: Array) -> Rule:
 
     A kernel on an interval that jumps where s = x, such as that of Volterra's equations, has nodes on both sides.
     """
+    count = 600  # at which solutions are evaluated for a nonlocal quantity
     if problem.domain.dimension == 1 and not any(problem.domain.periodic) and _jumps_at_its_place(problem, quantity):
         return _split_rule(problem, quantity, x)
-    nodes = problem.domain.sample(_NODES, "gauss")
+    nodes = problem.domain.sample(count, "gauss")
     return Rule(nodes.x, matrix_of(problem, quantity, x, nodes.x, nodes.weights))
 
 
@@ -110,8 +109,9 @@ def _jumps_at_its_place(problem: Problem, quantity: Quantity) -> bool:
 
 def _split_rule(problem: Problem, quantity: Quantity, x: Array) -> Rule:
     """Return a rule with nodes of their own for each place, on both sides of it."""
+    each_side = 40  # nodes on both sides of a place at which a kernel jumps
     program = Program([quantity.kernel], [*problem.jets.x, *quantity.variables], problem.parameters.functions)
-    unit, weights = np.polynomial.legendre.leggauss(_EACH_SIDE)
+    unit, weights = np.polynomial.legendre.leggauss(each_side)
     unit, weights = (unit + 1) / 2, weights / 2
     low, high = float(problem.domain.lower[0]), float(problem.domain.upper[0])
     at = x[:, :1]

@@ -19,16 +19,15 @@ from frozenpinn.basis.hidden import Term
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError
 from frozenpinn.geometry import Box
 from frozenpinn.operators import Block, Dense, Inverse, Operator, Sparse
-from frozenpinn.operators.inverse import SINGULAR, vanishing
+from frozenpinn.operators.inverse import vanishing
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import recent, remembered
+from frozenpinn.runtime.round_off import ALIKE, SUMMED
 from frozenpinn.statement.equation import is_divergence
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_SHARES = (0.0, 0.21, 0.47, 0.73, 1.0)  # of the time, at which the mean of a forcing is looked at
-_BALANCED = 1e-9  # of its size: a smaller mean is round-off
 
 
 def left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
@@ -81,7 +80,7 @@ def _inverse_on_product(problem: Problem, space: Space, mass: Operator) -> Opera
 def _inverted(problem: Problem, space: Space, matrix: Array) -> Array:
     if _check_determined(problem, space, np.linalg.svd(matrix, compute_uv=False)):
         return np.asarray(np.linalg.inv(matrix))
-    return np.asarray(np.linalg.pinv(matrix, rcond=SINGULAR))
+    return np.asarray(np.linalg.pinv(matrix, rcond=SUMMED))
 
 
 def _check_determined(problem: Problem, space: Space, values: Array) -> bool:
@@ -98,6 +97,7 @@ def keeps_mean(problem: Problem, fields: Sequence[str]) -> bool:
     So it is on periodic domains if the right-hand side is a divergence, whatever the fields, and the mean of the
     forcing is zero: lap(psi_t) = nu*lap(lap(psi)) − psi_y*lap(psi)_x + psi_x*lap(psi)_y is one.
     """
+    shares = (0.0, 0.21, 0.47, 0.73, 1.0)  # of the time, at which the mean of a forcing is computed
     domain = problem.domain
     if not isinstance(domain, Box) or domain.sides or problem.frame is not None:
         return False
@@ -108,9 +108,9 @@ def keeps_mean(problem: Problem, fields: Sequence[str]) -> bool:
         if equation.forcing != 0:
             start, end = problem.time
             program = problem.compile([equation.forcing])
-            for share in _SHARES:
+            for share in shares:
                 values = np.broadcast_to(program(*points.x.T, start + share * (end - start))[0], len(points.x))
-                if abs(points.weights @ values) > _BALANCED * (points.weights @ np.abs(values)):
+                if abs(points.weights @ values) > ALIKE * (points.weights @ np.abs(values)):
                     return False
     return True
 

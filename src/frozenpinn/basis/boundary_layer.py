@@ -21,7 +21,6 @@ from frozenpinn.basis.hidden import HiddenLayer, Term
 from frozenpinn.errors import SettingsError
 
 Array = np.ndarray
-_WORK = 65  # the largest block of LAPACK's dormqr, and one more
 
 
 class Functional(NamedTuple):
@@ -150,10 +149,11 @@ class NullSpace:
 
     def _apply(self, side: str, matrix: Array) -> Array:
         """Multiply by the orthogonal factor from the left or right, in place if possible."""
+        work = 65  # the largest block of LAPACK's dormqr, and one more
         matrix = np.asfortranarray(matrix)
         # few reflectors are applied one by one, which takes a vector; work space for blocks of them grows with that
-        lwork = _WORK * len(matrix) if side == "R" else _WORK * matrix.shape[1]
-        lwork += _WORK**2
+        lwork = work * len(matrix) if side == "R" else work * matrix.shape[1]
+        lwork += work**2
         result, _, info = sla.lapack.dormqr(side, "N", self._reflectors, self._tau, matrix, lwork, overwrite_c=1)
         if info:
             raise SettingsError(f"LAPACK dormqr failed with code {info}.")

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frozenpinn.runtime.round_off import ALIKE
+
 Array = np.ndarray
-_CLOSEST = 1e-12  # nearer than this, unbounded derivatives are given as if at this distance
-_WHOLE = 1e-9  # powers as near to a whole number are whole
+CLOSEST = 1e-12  #: nearer than this, unbounded derivatives are given as if at this distance
 PLAIN, LOG, LOG_R = 0, 1, 2  #: without a logarithm, with log z, with log r
 _COLUMNS, _USUAL = 12, (0.0, 0.0, 1.0)  # of a table, and the last three of them for Laplacians
 _LOG_SLOPES = {PLAIN: (0.0, 0.0), LOG: (1.0, 0.0), LOG_R: (0.5, 0.5)}  # of Λ by log z and by log z̄
@@ -105,7 +106,7 @@ class SingularFunctions:
         return out
 
 
-def is_whole(power: float, within: float = _WHOLE) -> bool:
+def is_whole(power: float, within: float = ALIKE) -> bool:
     """Whether a power is a whole number, up to round-off."""
     return bool(abs(power - round(power)) <= within)
 
@@ -114,7 +115,7 @@ def _logarithm(z: Array, opening: float) -> Array:
     """Return log z with the branch cut opposite to the middle of the opening, outside the domain."""
     middle = opening / 2.0
     theta = np.angle(z * np.exp(-1j * middle)) + middle
-    return np.asarray(np.log(np.maximum(np.abs(z), _CLOSEST)) + 1j * theta)
+    return np.asarray(np.log(np.maximum(np.abs(z), CLOSEST)) + 1j * theta)
 
 
 def _mapped(corner: Corner, root: complex) -> tuple[float, float]:

@@ -18,14 +18,13 @@ from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.operators import Identity, KroneckerSum, Operator, Product, tensor
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.operators.tensor import AxisFactor
+from frozenpinn.runtime.round_off import ROUND_OFF
 
 if TYPE_CHECKING:
     from frozenpinn.basis.network import Network
     from frozenpinn.basis.product import ProductNetwork
 
 Array = np.ndarray
-_RANK = 4  # products that a coefficient may consist of before values at the points are cheaper
-_CONSTANT = 1e-12  # variation of a vector that is round-off
 
 
 def project_terms(target: ProductNetwork, source: ProductNetwork, terms: Sequence[Term]) -> Operator:
@@ -83,6 +82,7 @@ def _projected(target: ProductNetwork, source: ProductNetwork, terms: Sequence[T
 
 def _separated(target: ProductNetwork, coefficient: Array) -> list[tuple[float, dict[int, Array]]] | None:
     """Write a coefficient as a short sum of numbers times functions of single axes; None if it is no short sum."""
+    rank = 4  # products that a coefficient may consist of before values at the points are cheaper
     if coefficient.ndim == 0:
         return [(float(coefficient), {})]
     values = coefficient.reshape([len(f.points.weights) for f in target.factors])
@@ -95,12 +95,12 @@ def _separated(target: ProductNetwork, coefficient: Array) -> list[tuple[float, 
     result, rest = [(mean, dict[int, Array]())], values - mean
     for axis in axes:
         vector = np.mean(values, axis=tuple(k for k in axes if k != axis)) - mean
-        if np.max(np.abs(vector)) > _CONSTANT * size:
+        if np.max(np.abs(vector)) > ROUND_OFF * size:
             result.append((1.0, {axis: vector}))
             rest = rest - np.expand_dims(vector, tuple(k for k in axes if k != axis))
-    if np.max(np.abs(rest)) <= _CONSTANT * size:
+    if np.max(np.abs(rest)) <= ROUND_OFF * size:
         return result
-    found = tensor.separated(rest, _RANK)
+    found = tensor.separated(rest, rank)
     return None if found is None else [*result, *(_constants_out(vectors) for vectors in found)]
 
 
@@ -108,7 +108,7 @@ def _constants_out(vectors: Sequence[Array]) -> tuple[float, dict[int, Array]]:
     """Put vectors that are constant into a number."""
     scale, varying = 1.0, {}
     for axis, vector in enumerate(vectors):
-        if np.ptp(vector) <= _CONSTANT * np.max(np.abs(vector)):
+        if np.ptp(vector) <= ROUND_OFF * np.max(np.abs(vector)):
             scale *= float(np.mean(vector))
         else:
             varying[axis] = vector

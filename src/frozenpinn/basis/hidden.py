@@ -13,8 +13,6 @@ from frozenpinn.basis.activation import activation
 
 Array = np.ndarray
 _CHUNK = 400_000  # feature values held at a time when rows are mixed straight away: a few MB, near the cache
-_KEPT = 3_000_000  # feature values of one order that are kept, at points that can't change
-_SETS = 4  # of points at which they are
 
 
 class SpecialFunctions(Protocol):
@@ -217,14 +215,16 @@ class HiddenLayer:
 
     def _keeps(self, x: Array) -> bool:
         """Whether values at points may be kept: those can't change, and are not too many."""
-        return not x.flags.writeable and x.base is None and len(x) * self.width <= _KEPT
+        most = 3_000_000  # feature values of one order that are kept, at points that can't change
+        return not x.flags.writeable and x.base is None and len(x) * self.width <= most
 
     def _remembered(self, x: Array, orders: Sequence[int]) -> list[Array]:
         """Return derivatives of all neurons at points that can't change; those at the last few sets are kept."""
+        sets = 4  # of points at which they are
         at, known = self._known.get(id(x), (None, {}))
         if at is not x:
             known = {}
-            while len(self._known) >= _SETS:
+            while len(self._known) >= sets:
                 self._known.pop(next(iter(self._known)))
             self._known[id(x)] = (x, known)  # which keeps x alive, so that its identity means it
         missing = [order for order in orders if order not in known]

@@ -35,6 +35,7 @@ from frozenpinn.basis.svd_layer import SVDLayer, compress
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Dense, Operator, ProductSum, tensor
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.round_off import SUMMED
 
 Array = np.ndarray
 
@@ -339,11 +340,6 @@ class Network:
         return Dense(np.asarray(inverse * root))
 
 
-_TENTH = 0.1
-_ORDERED = 10.0  # ratio of singular values up to which functions are single sines, in the order of their frequencies
-_NOTHING = 1e-13  # what directions may be left out
-
-
 def finest_part(
     hidden: HiddenLayer, x: Array, weights: Array, values: Array | None, singular: Array, lifting: Array
 ) -> Array:
@@ -360,19 +356,21 @@ def finest_part(
     lifting
         Raw coefficients of the lifting functions, shape (M + 1, n_l).
     """
+    ordered = 10.0  # ratio of singular values up to which functions are single sines, in the order of their frequencies
+    tenth = 0.1
     size = len(singular)
-    last = np.eye(size)[-max(2, int(_TENTH * size)) :]
-    if hidden.activation != "sin" or values is None or singular[0] <= _ORDERED * singular[-1]:
+    last = np.eye(size)[-max(2, int(tenth * size)) :]
+    if hidden.activation != "sin" or values is None or singular[0] <= ordered * singular[-1]:
         return last
     turns, features = np.abs(hidden.weights[:, 0]), np.sqrt(weights)[:, None] * hidden.features(x)
-    low = np.append(turns <= (1.0 - _TENTH) * np.max(turns), True)  # and the constant
+    low = np.append(turns <= (1.0 - tenth) * np.max(turns), True)  # and the constant
     low = np.tile(low, features.shape[1] // len(low))  # once more on each part of an axis with cuts
     lifted = features @ lifting
     fewer = np.concatenate([features[:, low], lifted / np.linalg.norm(lifted, axis=0)], axis=1)
     smooth = compress(fewer, float(singular[-1] / singular[0])).values
     rest = values - smooth @ (smooth.T @ values)
     triangle, order = sla.qr(rest, mode="r", pivoting=True, check_finite=False)[-2:]
-    kept = max(1, int(np.count_nonzero(np.abs(np.diagonal(triangle)) > _NOTHING)))
+    kept = max(1, int(np.count_nonzero(np.abs(np.diagonal(triangle)) > SUMMED)))
     found = np.empty((kept, size))
     found[:, order] = triangle[:kept]
     return found

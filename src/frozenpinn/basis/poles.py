@@ -12,11 +12,10 @@ from math import factorial
 
 import numpy as np
 
-from frozenpinn.basis.corners import LOG_R, PLAIN, Corner, Power, SingularFunctions
+from frozenpinn.basis.corners import CLOSEST, LOG_R, PLAIN, Corner, Power, SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 
 Array = np.ndarray
-_CLOSEST = 1e-12  # nearer than this, values are given as if at this distance
 
 
 class SpacePoles:
@@ -74,7 +73,7 @@ class SpacePoles:
 
 def _value(y: Array, beta: tuple[int, ...], power: float) -> Array:
     """Return ∂^β r^s."""
-    r = np.maximum(np.linalg.norm(y, axis=1), _CLOSEST)
+    r = np.maximum(np.linalg.norm(y, axis=1), CLOSEST)
     total = np.zeros(len(y))
     for (*monomial, s), factor in _terms(beta, power):
         total += factor * np.prod(y ** np.array(monomial), axis=1) * r**s

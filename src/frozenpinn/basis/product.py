@@ -29,7 +29,6 @@ from frozenpinn.runtime.memo import remembered
 Array = np.ndarray
 SMALL = 50_000  #: entries of a table of an axis, which then is kept, with its projection, …
 LOW = 2  #: … of derivatives up to this order: they are evaluated together
-_APART = 1e-6  # part of lifting functions outside the basis that can be told from round-off
 
 
 def keeps_tables(factor: Network) -> bool:
@@ -39,6 +38,7 @@ def keeps_tables(factor: Network) -> bool:
 
 def inverse_of(basis: Array, others: Array) -> Array:
     """Return the pseudo-inverse of the columns of an orthonormal basis and some others, from what these add to it."""
+    apart = 1e-6  # part of lifting functions outside the basis that can be told from round-off
     along = basis.T @ others
     rest = others - basis @ along
     again = basis.T @ rest  # the first pass loses digits
@@ -47,7 +47,7 @@ def inverse_of(basis: Array, others: Array) -> Array:
     if not others.shape[1]:
         return basis.T
     r, inverse, info = sla.lapack.dgels(rest, np.eye(len(rest)))
-    if info or not np.min(np.abs(np.diagonal(r))) > _APART * np.max(np.abs(others)):
+    if info or not np.min(np.abs(np.diagonal(r))) > apart * np.max(np.abs(others)):
         return np.asarray(sla.pinv(np.concatenate([basis, others], axis=1), rtol=1e-13))
     below = inverse[: others.shape[1]]
     return np.concatenate([basis.T - along @ below, below])
@@ -108,9 +108,6 @@ def compliance(factor: Network) -> Array:
     out[:size, size:] = axis_projector(factor) @ axis_table(factor, 0)[:, size:]
     out[size:] = 0.0
     return read_only(out)
-
-
-_CANCELLING = 100.0  # times their sum, from which on products lose digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,10 +267,11 @@ class ProductNetwork:
 
         None if the products cancel so that digits are lost, or are too large for a float.
         """
+        cancelling = 100.0  # products this many times larger than their sum lose digits
         with np.errstate(all="ignore"):
             found = ProductSum(tuple(p @ f for p, f in zip(self.projectors, tables, strict=True)))
             pairs = found.inner_products
-            return found if pairs.diagonal().max() <= _CANCELLING**2 * pairs.sum() < np.inf else None
+            return found if pairs.diagonal().max() <= cancelling**2 * pairs.sum() < np.inf else None
 
     def galerkin(self, terms: Sequence[Term], source: Basis) -> Operator | None:
         """Return the projection of Σ coefficient·D of the functions of a product; None of other ones."""

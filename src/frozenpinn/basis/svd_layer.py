@@ -16,13 +16,11 @@ import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import between, is_whole, shown, spelled
+from frozenpinn.runtime.round_off import SUMMED
 
 Array = np.ndarray
 LARGE = 800  # from this number of features on, it pays to look for a smaller range first
-_ROUND_OFF = 1e-14
 _PROBES = 8
-_FEW = 64  # features up to which what SciPy does before and after LAPACK takes as long as LAPACK
-_ORTHOGONAL = 1e-13  # cosine of the angle between features that need no rotation
 
 
 @spelled(SettingsError)
@@ -117,8 +115,9 @@ def compress(features: Array, cutoff: float | SVDLayer) -> Compression:
 
 def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:
     """Return Q and the singular value decomposition of R, features = Q R; few features take LAPACK as it is."""
+    few = 64  # features up to which what SciPy does before and after LAPACK takes as long as LAPACK
     m = features.shape[1]
-    if m > _FEW:
+    if m > few:
         q, r = sla.qr(features, mode="economic", overwrite_a=True, check_finite=False)
         return (q, *sla.svd(r, overwrite_a=True, check_finite=False))
     reflectors, tau, _, _ = sla.lapack.dgeqrf(features, overwrite_a=1)
@@ -131,7 +130,7 @@ def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:
 def _orthogonal(features: Array) -> Compression | None:
     """Scale features that are orthogonal to each other, larger ones first; None if they are not."""
     first, last = features[:, 0], features[:, -1]
-    if (first @ last) ** 2 > _ORTHOGONAL**2 * (first @ first) * (last @ last):
+    if (first @ last) ** 2 > SUMMED**2 * (first @ first) * (last @ last):
         return None  # told at a glance, mostly
     sizes = np.linalg.norm(features, axis=0)
     if not np.min(sizes) > 0.1 * np.max(sizes):
@@ -139,7 +138,7 @@ def _orthogonal(features: Array) -> Compression | None:
     order = np.argsort(-np.round(sizes / np.max(sizes), 9), kind="stable")
     sizes = sizes[order]
     values = features[:, order] / sizes
-    if np.max(np.abs(values.T @ values - np.eye(len(sizes)))) > _ORTHOGONAL:
+    if np.max(np.abs(values.T @ values - np.eye(len(sizes)))) > SUMMED:
         return None
     mixing = np.zeros((len(sizes), len(sizes)))
     mixing[order, np.arange(len(sizes))] = 1.0 / sizes
@@ -152,12 +151,13 @@ def find_range(features: Array) -> Array | None:
     A sample of the features tells what to expect. The basis is accepted if random combinations of the features, other
     than those it was made from, have no part outside it beyond round-off.
     """
+    round_off = 1e-14
     n, m = features.shape
     rng = np.random.default_rng(0)
     few = m // 3
     block = features[np.ix_(rng.choice(n, min(n, 2 * few), replace=False), rng.choice(m, few, replace=False))]
     s = sla.svd(block, compute_uv=False, overwrite_a=True, check_finite=False)
-    expected = int(np.count_nonzero(s > _ROUND_OFF * s[0]))
+    expected = int(np.count_nonzero(s > round_off * s[0]))
     if expected > 0.7 * few:
         return None
     count = min(int(1.2 * expected) + 2 * _PROBES, m // 2)
@@ -166,4 +166,4 @@ def find_range(features: Array) -> Array | None:
     probes = features @ rng.normal(size=(m, _PROBES))
     outside = probes - q @ (q.T @ probes)
     size = np.max(np.linalg.norm(probes, axis=0))
-    return q if np.max(np.linalg.norm(outside, axis=0)) <= _ROUND_OFF * np.sqrt(m) * size else None
+    return q if np.max(np.linalg.norm(outside, axis=0)) <= round_off * np.sqrt(m) * size else None

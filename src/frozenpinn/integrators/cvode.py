@@ -17,12 +17,6 @@ from frozenpinn.runtime.threads import blas_threads
 
 Array = np.ndarray
 
-_BEHIND = 5  # states behind one through which polynomials pass: as many as BDF uses at most
-_SLIVER = (
-    0.05  # of the step before it: polynomials through a shorter last step multiply round-off by the cube of the ratio
-)
-_OUTLIER = 10.0  # by how much the right-hand side must differ from them, beside the difference of two
-
 
 @spelled(SettingsError)
 @dataclass(frozen=True)
@@ -163,7 +157,8 @@ def without_sliver(times: list[float], states: list[Array]) -> tuple[list[float]
     >>> without_sliver([0.0, 0.5, 1.0 - 1e-9, 1.0], ["a", "b", "c", "d"])
     ([0.0, 0.5, 1.0], ['a', 'b', 'd'])
     """
-    if len(times) < 3 or times[-1] - times[-2] >= _SLIVER * (times[-2] - times[-3]):
+    sliver = 0.05  # of the step before: a shorter last one multiplies round-off by the cube of the ratio
+    if len(times) < 3 or times[-1] - times[-2] >= sliver * (times[-2] - times[-3]):
         return times, states
     return [*times[:-2], times[-1]], [*states[:-2], states[-1]]
 
@@ -175,15 +170,17 @@ def without_noise(times: Array, states: Array, rates: Array) -> Array:
     which is cut to end in time. Polynomials through the states do not see it. Where two of them agree far better with
     each other than with the right-hand side, they are right.
     """
-    if len(times) <= _BEHIND + 1:
+    outlier = 10.0  # by how much the right-hand side must differ from them, in differences of two of them
+    behind = 5  # states behind one through which polynomials pass: as many as BDF uses at most
+    if len(times) <= behind + 1:
         return rates
-    last = np.arange(_BEHIND, len(times))
-    nodes = times[last[:, None] - np.arange(_BEHIND + 1)]  # the newest first
+    last = np.arange(behind, len(times))
+    nodes = times[last[:, None] - np.arange(behind + 1)]  # the newest first
     with np.errstate(all="ignore"):  # steps that have shrunk to nothing tell nothing
-        lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (_BEHIND, _BEHIND + 1))
+        lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (behind, behind + 1))
         doubt = np.linalg.norm(higher - lower, axis=1)
-        noisy = np.linalg.norm(rates[last] - higher, axis=1) > _OUTLIER * doubt
-    return np.concatenate([rates[:_BEHIND], np.where(noisy[:, None], higher, rates[last])])
+        noisy = np.linalg.norm(rates[last] - higher, axis=1) > outlier * doubt
+    return np.concatenate([rates[:behind], np.where(noisy[:, None], higher, rates[last])])
 
 
 def _backward_slopes(nodes: Array, states: Array, last: Array) -> Array:

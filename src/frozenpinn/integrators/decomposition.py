@@ -41,14 +41,11 @@ from frozenpinn.operators.eigen import WELL_CONDITIONED, Eigensystem, eigensyste
 from frozenpinn.operators.inverse import Inverse, quotients
 from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import ALIKE
 
 Array = np.ndarray
 _CONDITION = 1e4  # of the eigenvectors of one axis: they cost four digits of round-off at most
-_DIAGONAL = 1e-9  # what a matrix may have beside its diagonal in the modes of another one
-_FLAT = 0.3  # mean of a factor beside its size, from which on it stands for it
 _SMALL = 200_000  # coefficients of a linear part that may be remembered: some MB
-_VISIBLE = 1e-3  # eigenvalues of products beside those of the sum that are worth including
-_WRITTEN_OUT = 700  # coefficients on products whose matrix is diagonalised as a whole: less than a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +227,7 @@ def _separate(
 
 def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -> Decomposition | None:
     """Diagonalise one field."""
+    visible = 1e-3  # eigenvalues of products, as a part of those of the sum, that are worth including
     if complete and terms.others:
         return None
     means = () if complete else tuple(_means(terms))
@@ -264,7 +262,7 @@ def _modes(terms: _Terms, sizes: tuple[int, ...], complete: bool, rate: float) -
         return None
     else:
         rest.append(KroneckerSum(tuple(left_over)))
-        if np.max(np.abs(extra)) > _VISIBLE * np.max(np.abs(eigenvalues)):
+        if np.max(np.abs(extra)) > visible * np.max(np.abs(eigenvalues)):
             eigenvalues = eigenvalues + extra
             rest.append(vectors @ (Diagonal(-extra) @ left))
     return Decomposition(eigenvalues, vectors, left, sum(rest[1:], rest[0]) if rest else None)
@@ -308,6 +306,7 @@ def _means(terms: _Terms) -> Iterable[tuple[int, Array]]:
 
     All factors of a product but the largest are replaced by multiples of the identity.
     """
+    flat = 0.3  # mean of a factor as a part of its size: a larger one stands for the factor
     for p in terms.products:
         axes = tensor.active_axes(p.factors)
         if all(terms.along(axis) for axis in axes):
@@ -316,7 +315,7 @@ def _means(terms: _Terms) -> Iterable[tuple[int, Array]]:
         sizes = [float(np.linalg.norm(f)) / np.sqrt(len(f)) for f in factors]
         main = int(np.argmax(sizes))
         means = [float(np.trace(f)) / len(f) for f in factors]
-        if all(abs(mean) >= _FLAT * size for k, (mean, size) in enumerate(zip(means, sizes, strict=True)) if k != main):
+        if all(abs(mean) >= flat * size for k, (mean, size) in enumerate(zip(means, sizes, strict=True)) if k != main):
             scale = float(np.real(p.scale)) * float(np.prod([m for k, m in enumerate(means) if k != main]))
             yield axes[main], scale * factors[main]
 
@@ -333,7 +332,7 @@ def _in_modes(products: Sequence[Product], axes: Sequence[Eigensystem]) -> tuple
                 continue
             modal = e.left @ factor @ e.vectors
             diagonals.append(np.diag(modal))
-            exact &= bool(np.linalg.norm(modal - np.diag(diagonals[-1])) <= _DIAGONAL * np.linalg.norm(modal))
+            exact &= bool(np.linalg.norm(modal - np.diag(diagonals[-1])) <= ALIKE * np.linalg.norm(modal))
         total = total + np.real(p.scale) * reduce(np.multiply.outer, diagonals)
     return total.ravel(), exact
 
@@ -474,11 +473,12 @@ def decompose(system: OdeSystem, complete: bool = True) -> Decomposition | None:
 
 def _by_axes(system: OdeSystem, complete: bool) -> Decomposition | None:
     """Diagonalise a linear part on products of networks."""
+    written_out = 700  # coefficients on products whose matrix is diagonalised as a whole: less than a second
     linear, (start, end) = system.linear, system.time
     if linear.order is None or linear.damping is None:
         return None
     found = axis_modes(linear, complete, (end - start) ** -linear.order)
-    if found is None and complete and system.has_constant_coefficients and len(system.initial_state) <= _WRITTEN_OUT:
+    if found is None and complete and system.has_constant_coefficients and len(system.initial_state) <= written_out:
         return _as_a_whole(system)
     return None if found is None or (linear.order == 2 and np.iscomplexobj(found.eigenvalues)) else found
 

@@ -27,8 +27,6 @@ Array = np.ndarray
 _COUNT = 9
 _FAST = 40.0
 _CHUNK = 3000  # exponents at a time: the weights of as many stay near the cache
-_ROUND_OFF = 2.0**-51  # of a time, relative to the latest
-_AROUND = 8  # loads that a polynomial passes through
 
 
 def _gauss(count: int) -> tuple[Array, Array]:
@@ -107,8 +105,9 @@ def lagrange(nodes: Array, places: Array) -> Array:
 
 def _alike(tau: Array, latest: float) -> list[Array]:
     """Sort times since the last step into groups that differ by the round-off of the times only."""
+    round_off = 2.0**-51  # of a time, relative to the latest
     order = np.argsort(tau, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(tau[order]) > _ROUND_OFF * latest) + 1)
+    return np.split(order, np.flatnonzero(np.diff(tau[order]) > round_off * latest) + 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,8 +198,9 @@ class LoadTrajectory:
             return tau[:, None] * weights, self._distinct.spread(np.exp(exponents))
 
     def _modal_chunk(self, anchor: Array, tau: Array, weights: Array, factors: Array) -> tuple[Array, Array]:
+        around = 8  # loads that a polynomial passes through
         last = len(self.times) - 1
-        count = min(_AROUND, last + 1)
+        count = min(around, last + 1)
         chosen = np.clip(anchor - count // 2 + 1, 0, last + 1 - count)[:, None] + np.arange(count)
         places = self.times[anchor][:, None] + tau[:, None] * _PLACES_AND_END
         loads = lagrange(self.times[chosen], places) @ self.loads[chosen]  # (m, places, modes)

@@ -31,11 +31,10 @@ from frozenpinn.integrators.protocol import NOBODY, Guard, Integrator, Observer,
 from frozenpinn.operators.eigen import Distinct
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.runtime.round_off import TINY
 
 Array = np.ndarray
 _ORDER = 7  # values that the predictor uses; the order of the corrector is one more, that of the estimate one less
-_SHORTEST = 1e-13
-_KEPT = 512  # formulas
 _PLACES_AND_END = np.append(PLACES, 1.0)
 
 
@@ -226,7 +225,7 @@ class _March:
         if not np.isfinite(push):
             self.guard.not_finite += 1
             raise self.guard.failure(self.t, 0.0, "at the start")
-        return min(self.duration / 20, 0.05 * max(size, self.guard.scale) / max(push, 1e-300))
+        return min(self.duration / 20, 0.05 * max(size, self.guard.scale) / max(push, TINY))
 
     # ---- multistep --------------------------------------------------------------------------------------------
 
@@ -269,10 +268,11 @@ class _March:
         return left / 2 if 2 * h > left else h
 
     def _formula(self, h: float) -> _Adams:
+        kept = 512  # formulas
         gaps = tuple(islice(self.gaps, _ORDER - 1))
         key = (h, *gaps)
         if key not in self.formulas:
-            if len(self.formulas) >= _KEPT:
+            if len(self.formulas) >= kept:
                 self.formulas.clear()
                 self.kernels.clear()
             if h not in self.kernels:
@@ -286,7 +286,7 @@ class _March:
         sizes = np.abs(self.eigenvalues)
         fast = np.argsort(sizes)[-max(1, len(sizes) // 4) :]
         nudge = np.zeros_like(self.z)
-        nudge[fast] = np.random.default_rng(0).choice([-1.0, 1.0], len(fast)) / np.maximum(sizes[fast], 1e-300)
+        nudge[fast] = np.random.default_rng(0).choice([-1.0, 1.0], len(fast)) / np.maximum(sizes[fast], TINY)
         effect = float(np.linalg.norm(self._derivative(nudge)))
         rate = self.eigenvalues * self.z + self.n
         acceleration = self.eigenvalues * rate + self._derivative(rate)
@@ -297,14 +297,14 @@ class _March:
 
     def _derivative(self, direction: Array) -> Array:
         """Return the change of the load in a direction, by a difference."""
-        factor = 1e-6 * self.guard.scale / max(float(np.linalg.norm(direction)), 1e-300)
+        factor = 1e-6 * self.guard.scale / max(float(np.linalg.norm(direction)), TINY)
         return np.asarray((self.load(self.t, self.z + factor * direction) - self.n) / factor)
 
     def _implicit_step(self, rate: float, acceleration: float) -> float:
         """Return the step that an implicit method would take, from the norms of y' and y''."""
         if rate == 0.0:
             return self.duration
-        return float(self.settings.implicit_step * self.rtol ** (1 / 6) * rate / max(acceleration, 1e-300))
+        return float(self.settings.implicit_step * self.rtol ** (1 / 6) * rate / max(acceleration, TINY))
 
     def _compare(self) -> None:
         """Hand over to the fallback if it would solve the whole problem with less work than remains.
@@ -316,7 +316,7 @@ class _March:
         self.block = (self.t, self.z, self.eigenvalues * self.z + self.n)
         span, change = self.t - before, float(np.linalg.norm(self.block[2] - rate))
         step = self._implicit_step(float(np.linalg.norm(self.block[2])), change / span)
-        moved = max(float(np.linalg.norm(self.z - state)), 1e-300)
+        moved = max(float(np.linalg.norm(self.z - state)), TINY)
         step = min(self.duration, max(step, span * self.rtol * self.guard.scale / moved))
         self.implicit += span / step
         left = self.end - self.t
@@ -364,8 +364,9 @@ class _March:
 
     def _check(self, h: float, error: float) -> None:
         """Give up on steps that shrink to nothing."""
+        shortest = 1e-13
         self.guard.not_finite += not np.isfinite(error)
-        if h < max(_SHORTEST * self.duration, 8 * np.finfo(float).eps * abs(self.t)):
+        if h < max(shortest * self.duration, 8 * np.finfo(float).eps * abs(self.t)):
             raise self.guard.failure(self.t, h, "the step size has shrunk to nothing")
 
     def _accept(self, h: float, t: float, z: Array, n: Array) -> None:

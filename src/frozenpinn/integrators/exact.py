@@ -31,7 +31,6 @@ from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.arrays import is_finite
 
 Array = np.ndarray
-_WIDTHS = 4.0  # of a pulse that the first windows of an interpolation may span
 
 
 @spelled(SettingsError)
@@ -84,6 +83,7 @@ class ExactPropagator:
         )
 
     def _modal(self, system: OdeSystem, parts: Decomposition, observer: Observer) -> Trajectory:
+        widths = 4.0  # of a pulse that the first windows of an interpolation may span
         start, end = system.time
         modes, vectors, left = parts.modes, parts.vectors, parts.left
         load = system.forcing(start) if system.forcing.is_constant else None
@@ -99,7 +99,7 @@ class ExactPropagator:
             return forced(modes, vectors, state, [Window(start, end - start, constant)])
         try:
             probes = MANY_PROBES if system.forcing.is_separable else FEW_PROBES
-            first = int(np.clip((end - start) / (_WIDTHS * system.shortest), 4, 1000))
+            first = int(np.clip((end - start) / (widths * system.shortest), 4, 1000))
             accuracy = max(self.margin * self.rtol, 1e-14)
             size = float(np.linalg.norm(system.initial_state[: len(system.forcing(start))]))
             least = size / (end - start) ** modes.order  # what a load must be to change the solution as much

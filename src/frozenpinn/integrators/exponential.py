@@ -28,9 +28,9 @@ from frozenpinn.integrators.protocol import (
     longest_step,
 )
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.round_off import TINY
 
 Array = np.ndarray
-_SHORTEST = 2.0**-14
 
 
 @spelled(SettingsError)
@@ -123,6 +123,7 @@ class _March:
 
     def run(self) -> Trajectory:
         """March to the end; a failure keeps what was computed."""
+        shortest = 2.0**-14
         # windows are [index, index + 1]·T/2^level; their nodes must be no farther apart than pulses of the forcing last
         longest = 8.0 * longest_step(self.system)
         lowest = max(2, int(np.ceil(np.log2((self.end - self.start) / longest))) if np.isfinite(longest) else 2)
@@ -132,7 +133,7 @@ class _March:
                 easy = self._attempt(level, index)
                 if easy is None:
                     level, index = level + 1, 2 * index
-                    if 2.0**-level < _SHORTEST:
+                    if 2.0**-level < shortest:
                         raise self.guard.failure(self._time(level, index), 0.0, "the windows have shrunk to nothing")
                     continue
                 if self.stopped:
@@ -172,7 +173,7 @@ class _March:
         return None
 
     def _scale(self, z: Array) -> float:
-        return max(float(np.max(np.linalg.norm(z[:, 0], axis=1))), 1e-3 * self.guard.scale, 1e-300)
+        return max(float(np.max(np.linalg.norm(z[:, 0], axis=1))), 1e-3 * self.guard.scale, TINY)
 
     def _beta(self, times: Array, z: Array) -> Array:
         """Return b + n at the nodes in modal coordinates, shape (nodes, modes)."""

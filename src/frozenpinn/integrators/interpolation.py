@@ -16,9 +16,6 @@ FEW_PROBES, MANY_PROBES = (
     32,
     2048,
 )  # points to look at beside the nodes: of a function that is costly, or cheap to evaluate
-_NOISE = 1e-9
-_BALANCE = 8.0  # how much longer than its neighbour a window may be
-_SMALLEST = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
 
 
 @dataclass(frozen=True)
@@ -77,6 +74,8 @@ def interpolate(
     least
         A size to which the tolerance refers at least: what is small beside it may be round-off.
     """
+    smallest = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
+    floor = 1e-9
     s, to_coefficients = chebyshev_nodes()
     length = (end - start) / first
     pending = [(start + k * length, length, np.inf) for k in reversed(range(first))]
@@ -96,8 +95,8 @@ def interpolate(
             missed = _values(function, a, h, places) - vandermonde @ coefficients
             accepted = float(np.max(np.linalg.norm(missed, axis=1))) <= 10 * tolerance * scale
         # a short window does not help against round-off: there the tail stays as it is
-        noise = 0.2 * before < tail <= _NOISE * scale
-        if accepted or noise or h < _SMALLEST * (end - start):
+        noise = 0.2 * before < tail <= floor * scale
+        if accepted or noise or h < smallest * (end - start):
             done.append(Window(a, h, coefficients))
         else:
             pending += [(a + h / 2, h / 2, tail), (a, h / 2, tail)]
@@ -110,12 +109,13 @@ def interpolate(
 
 def _balanced(windows: list[Window]) -> tuple[list[Window], list[tuple[float, float, float]]]:
     """Take out windows that are much longer than a neighbour, to be halved; all others are kept."""
+    balance = 8.0  # how much longer than its neighbour a window may be
     windows = sorted(windows, key=lambda window: window.start)
     lengths = np.array([window.length for window in windows])
     shortest = np.minimum(np.append(lengths[1:], np.inf), np.insert(lengths[:-1], 0, np.inf))
     kept, halves = [], []
     for window, neighbour in zip(windows, shortest, strict=True):
-        if window.length > _BALANCE * neighbour:
+        if window.length > balance * neighbour:
             half = window.length / 2
             halves += [(window.start + half, half, np.inf), (window.start, half, np.inf)]
         else:

@@ -29,11 +29,11 @@ from frozenpinn.operators import Operator, kronecker, operator_arrays, operator_
 from frozenpinn.operators.eigen import Distinct
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import Same, recent, remembered
+from frozenpinn.runtime.round_off import TINY
 
 Array = np.ndarray
 SLOW_DEGREE = 40  #: of particular solutions of slow modes
 _FAST = 30.0
-_TINY = 1e-300  # in place of squares of frequencies that are none
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Modes:
     def _waves(self, t: Array) -> tuple[Array, Array]:
         """Return exp(δt/2)·cos(ωt) and exp(δt/2)·sin(ωt)/ω of the eigenvalues that differ."""
         half = self.damping / 2.0
-        frequencies = np.sqrt(np.maximum(-self.distinct.values - half**2, _TINY))
+        frequencies = np.sqrt(np.maximum(-self.distinct.values - half**2, TINY))
         decay, angles = np.exp(half * t), frequencies * t
         return decay * np.cos(angles), decay * (np.sin(angles) / frequencies)
 
@@ -199,9 +199,6 @@ def _integration(degree: int) -> Array:
 
 
 _NEGLIGIBLE = np.finfo(float).eps * np.array([1 / 16, 1.0])  # parts of the largest mode, and of the fastest
-_MOST = 0.7  # part of the modes, up to which those that are zero are left out
-_MODES = 2048  # whose maps are held at a time
-_MANY = 4_000_000  # numbers that are not kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -282,8 +279,9 @@ class ModalTrajectory:
     @cached_property
     def _present(self) -> tuple[Modes, Array, Array]:
         """The modes that are not zero, their state at the start, and which they are."""
+        most = 0.7  # part of the modes, up to which those that are zero are left out
         present = np.flatnonzero(self._is_present)
-        if len(present) > _MOST * len(self.modes.eigenvalues):
+        if len(present) > most * len(self.modes.eigenvalues):
             return self.modes, self.states[0], np.arange(len(self.modes.eigenvalues))
         return replace(self.modes, eigenvalues=self.modes.eigenvalues[present]), self.states[0][:, present], present
 
@@ -355,8 +353,9 @@ class ModalTrajectory:
 
     def _kept(self, what: str, times: Array, compute: Callable[[Array], Array], w: int = 0) -> Array:
         """Return a function of the time since the start of a window; that of the last few times is kept."""
+        many = 4_000_000  # numbers that are not kept
         tau = times - self.starts[w]
-        if len(times) * self.states[w].size > _MANY:
+        if len(times) * self.states[w].size > many:
             return compute(tau)
         return recent(self, (what, w, times.tobytes()), lambda: read_only(compute(tau)))
 
@@ -420,12 +419,13 @@ def unforced(modes: Modes, vectors: Operator, state: Array, start: float, end: f
 
 def forced(modes: Modes, vectors: Operator, state: Array, windows: Sequence[Window]) -> ModalTrajectory:
     """March from window to window; ``windows`` hold the forcing in modal coordinates."""
+    at_once = 2048  # whose maps are held at a time
     count, degree = len(modes.eigenvalues), SLOW_DEGREE
     dtype = np.result_type(modes.eigenvalues, state, *(w.coefficients for w in windows[:1]))
     polynomials = np.zeros((len(windows), degree + 1, count), dtype=dtype)
     states = np.zeros((len(windows), modes.order, count), dtype=dtype)
-    for first in range(0, count, _MODES):  # the maps of all modes at once may not fit into memory
-        part = slice(first, first + _MODES)
+    for first in range(0, count, at_once):  # the maps of all modes at once may not fit into memory
+        part = slice(first, first + at_once)
         own = replace(modes, eigenvalues=modes.eigenvalues[part])
         loads = [Window(w.start, w.length, w.coefficients[:, part]) for w in windows]
         _march(own, state[:, part], loads, states[:, :, part], polynomials[:, :, part])

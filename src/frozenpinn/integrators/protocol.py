@@ -12,6 +12,7 @@ from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.errors import BudgetError, IntegrationError
 from frozenpinn.operators import Operator
 from frozenpinn.runtime.budget import amount
+from frozenpinn.runtime.round_off import TINY
 
 Array = np.ndarray
 
@@ -235,14 +236,14 @@ class Guard:
 
     def absolute(self, rtol: float) -> float:
         """Return the absolute tolerance of each component that belongs to a relative one of the whole solution."""
-        return max(0.1 * rtol * self.scale / np.sqrt(self.system.size), 1e-300)
+        return max(0.1 * rtol * self.scale / np.sqrt(self.system.size), TINY)
 
     def accept(self, t: float, y: Array) -> bool:
         """Check an accepted step; return whether the observer wants to stop here."""
         step, size = t - self.last_time, float(np.linalg.norm(y))
         if not np.isfinite(size):
             raise self.failure(t, step, "the solution is not finite")
-        rate = np.log(max(size, 1e-300) / max(self.last_size, 1e-300)) / step if step > 0 else 0.0
+        rate = np.log(max(size, TINY) / max(self.last_size, TINY)) / step if step > 0 else 0.0
         if size > 1e10 * (self.observer.reference_size or self.scale) and rate * (self.end - self.start) > 1e3:
             raise self.failure(t, step, f"the solution grows without bound (norm {size:.3g})")
         if step > 1e-10 * (self.end - self.start):
@@ -260,7 +261,7 @@ class Guard:
         """Break off before the states of all steps fill the memory."""
         self.kept += 2.0 * y.nbytes
         if self.kept > self.observer.room:
-            needed = self.kept * (self.end - self.start) / max(t - self.start, 1e-300)
+            needed = self.kept * (self.end - self.start) / max(t - self.start, TINY)
             smaller = "a smaller width"
             if self.observer.fitting is not None:
                 smaller = f"{self.observer.fitting(self.observer.room / needed)} (if it takes as many steps)"
@@ -327,4 +328,4 @@ def typical_size(system: OdeSystem) -> float:
         with np.errstate(all="ignore"):
             pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, _looks(system, 1025))), axis=1)
         driven = max(driven, float(np.mean(pushes)) * (end - start)) if np.all(np.isfinite(pushes)) else driven
-    return size if size > 1e-8 * driven else max(driven, 1e-300)  # a fit of zero is round-off, not a size
+    return size if size > 1e-8 * driven else max(driven, TINY)  # a fit of zero is round-off, not a size

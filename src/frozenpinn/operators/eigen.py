@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from frozenpinn.operators.protocol import Array, Tag, Tags
+from frozenpinn.runtime.round_off import ROUND_OFF
 
-_MANY = 96  # unknowns from which on it pays to look for a structure
-_ROUND_OFF = 1e-12  # of an entry, beside the larger of its two rows
 WELL_CONDITIONED = 1e6  # eigenvectors up to here cost at most six digits of round-off
 
 
@@ -67,11 +66,12 @@ def eigensystem(matrix: Array, tags: Tags, rate: float | None = None) -> Eigensy
 
 def _in_pairs(matrix: Array, tags: Tags) -> Eigensystem | None:
     """Diagonalise a matrix that couples no more than two unknowns each, as waves on periodic axes are; else None."""
+    many = 96  # unknowns: with fewer, it does not pay to look for a structure
     size = len(matrix)
-    if size < _MANY:
+    if size < many:
         return None
     rows = np.max(np.abs(matrix), axis=1)
-    coupled = np.abs(matrix) > _ROUND_OFF * np.maximum.outer(rows, rows)
+    coupled = np.abs(matrix) > ROUND_OFF * np.maximum.outer(rows, rows)
     if np.count_nonzero(coupled) > 2 * size:
         return None
     count, label = connected_components(csr_array(coupled), directed=False)
@@ -126,11 +126,6 @@ def symmetric_modes(matrix: Array, rate: float) -> tuple[Array, Array]:
     return eigenvalues, vectors
 
 
-_DIGITS = 2.0**46  # of an eigenvalue that can be trusted
-_REAL = 2.0**-49  # imaginary parts, relative to the largest real one, that are round-off of an eigenvalue solver
-_FEWER = 0.7  # part of the eigenvalues that differ, up to which they are computed once
-
-
 class Distinct(NamedTuple):
     """Eigenvalues up to round-off, and where each of them stands: waves of the same length have the same one.
 
@@ -143,13 +138,15 @@ class Distinct(NamedTuple):
     @classmethod
     def of(cls, eigenvalues: Array) -> Distinct:
         """Find them."""
-        if np.max(np.abs(eigenvalues.imag), initial=0.0) <= _REAL * np.max(np.abs(eigenvalues.real), initial=0.0):
+        fewer = 0.7  # part of all eigenvalues: if fewer differ, functions of them are computed once
+        real = 2.0**-49  # imaginary parts, relative to the largest real one, that are round-off of an eigenvalue solver
+        if np.max(np.abs(eigenvalues.imag), initial=0.0) <= real * np.max(np.abs(eigenvalues.real), initial=0.0):
             eigenvalues = eigenvalues.real
         rounded = _rounded(eigenvalues.real)
         if np.iscomplexobj(eigenvalues):
             rounded = rounded + 1j * _rounded(eigenvalues.imag)
         values, inverse = np.unique(rounded, return_inverse=True)
-        return cls(values, inverse) if len(values) < _FEWER * len(eigenvalues) else cls(eigenvalues, None)
+        return cls(values, inverse) if len(values) < fewer * len(eigenvalues) else cls(eigenvalues, None)
 
     def spread(self, table: Array) -> Array:
         """Return a table (…, distinct) for all eigenvalues."""
@@ -158,5 +155,6 @@ class Distinct(NamedTuple):
 
 def _rounded(x: Array) -> Array:
     """Round to a few units of the last digit."""
+    digits = 2.0**46  # of an eigenvalue that can be trusted
     mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.round(mantissa * _DIGITS) / _DIGITS, exponent)
+    return np.ldexp(np.round(mantissa * digits) / digits, exponent)

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 Array = np.ndarray
-_ROUND_OFF = 1e-15  # part of a new direction that is left when it is no new one
 
 
 def gmres(
@@ -51,6 +50,7 @@ def gmres(
 
 def _cycle(product: Callable[[Array], Array], rest: Array, gap: float, least: float, inner: int) -> tuple[Array, float]:
     """Return the best combination of the next few powers of A, and what it leaves."""
+    round_off = 1e-15  # part of a new direction that is left when it is no new one
     basis = np.empty((inner + 1, len(rest)))
     basis[0] = rest / gap
     triangle = np.zeros((inner, inner))
@@ -78,7 +78,7 @@ def _cycle(product: Callable[[Array], Array], rest: Array, gap: float, least: fl
         column[k] = length
         triangle[: k + 1, k] = column
         right[k:] = [turns[k][0] * right[k], -turns[k][1] * right[k]]
-        if abs(right[k + 1]) <= least or after <= _ROUND_OFF * before or k + 1 == inner:
+        if abs(right[k + 1]) <= least or after <= round_off * before or k + 1 == inner:
             break
         basis[k + 1] = moved / after
     return _combined(triangle[: k + 1, : k + 1], right[: k + 1], basis[: k + 1]), abs(right[k + 1])

@@ -8,8 +8,7 @@ from typing import Self
 import numpy as np
 
 from frozenpinn.operators.protocol import Array, Operator, Spectrum
-
-SINGULAR = 1e-13  #: of the largest eigenvalue or singular value: what is smaller vanishes
+from frozenpinn.runtime.round_off import SUMMED
 
 
 def quotients(values: Array | float, divisors: Array) -> Array:
@@ -22,7 +21,7 @@ def quotients(values: Array | float, divisors: Array) -> Array:
 def vanishing(values: Array) -> Array:
     """Return which values are zero up to round-off."""
     sizes = np.abs(values)
-    return np.asarray(~(sizes > SINGULAR * np.max(sizes)))
+    return np.asarray(~(sizes > SUMMED * np.max(sizes)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,6 @@ import numpy as np
 
 from frozenpinn.operators.protocol import Array, Operator
 
-_FEW = 16  # entries that are summed up one by one
-
 
 @dataclass(frozen=True, eq=False)
 class ModeMatrices(Operator):
@@ -35,9 +33,10 @@ class ModeMatrices(Operator):
         return ModeMatrices(np.ascontiguousarray(np.swapaxes(self.matrices, 1, 2)))
 
     def _apply(self, block: Array) -> Array:
+        few = 16  # entries that are summed up one by one
         n, rows, columns = self.matrices.shape
         x = block.reshape(columns, n, *block.shape[1:])
-        if block.ndim == 1 and rows * columns <= _FEW:  # faster than einsum
+        if block.ndim == 1 and rows * columns <= few:  # faster than einsum
             parts = [sum(self._columns_of[i][j] * x[j] for j in range(columns)) for i in range(rows)]
             return np.concatenate(parts)
         return np.einsum("nij,jn...->in...", self.matrices, x).reshape(rows * n, *block.shape[1:])

@@ -13,13 +13,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from frozenpinn.runtime.round_off import SUMMED, TINY
+
 Array = np.ndarray
 Kind = Literal["symmetric", "skew-symmetric", "split", "general"]
-
-_LEADING = 1e-2  # singular values from here on are hardly touched by round-off …
-_EXACT = 1e-11  # … and there symmetry must hold to this accuracy, each entry against the sizes of its two rows
-_ROUND_OFF = 1e-13  # in an entry, beside the size of its row
-_LOOSE = 5e-2  # while the whole matrix may only deviate by its noise
 
 
 class Structured(NamedTuple):
@@ -31,22 +28,25 @@ class Structured(NamedTuple):
 
 def keep_structure(matrix: Array, singular: Array) -> Structured:
     """Detect symmetry or skew-symmetry up to round-off and make it exact."""
+    trusted = 1e-2  # singular values that round-off hardly touches, relative to the largest
+    exact = 1e-11  # accuracy of the symmetry there, of each entry against the sizes of its two rows
+    loose = 5e-2  # deviation of the whole matrix, which may be noise
     norm = np.linalg.norm(matrix)
     if norm == 0 or not np.isfinite(norm):
         return Structured(matrix, "general")
     sorted_already = bool((singular[1:] <= singular[:-1]).all())
     order = np.arange(len(singular)) if sorted_already else np.argsort(-singular, kind="stable")
     ranked = matrix if sorted_already else matrix[np.ix_(order, order)]
-    leading = int(np.count_nonzero(singular >= _LEADING * singular.max()))
+    leading = int(np.count_nonzero(singular >= trusted * singular.max()))
     block = ranked[:leading, :leading]
-    sizes = np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), 1e-300)
+    sizes = np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), TINY)
     # a weak term must not hide behind a strong one, except as round-off of the larger of two rows
-    allowed = _EXACT * np.sqrt(np.outer(sizes, sizes)) + _ROUND_OFF * np.maximum.outer(sizes, sizes)
+    allowed = exact * np.sqrt(np.outer(sizes, sizes)) + SUMMED * np.maximum.outer(sizes, sizes)
     kinds: tuple[tuple[int, Kind], ...] = ((1, "symmetric"), (-1, "skew-symmetric"))
     for sign, kind in kinds:
         if (
             np.all(np.abs(block - sign * block.T) <= allowed)
-            and np.linalg.norm(ranked - sign * ranked.T) <= _LOOSE * norm
+            and np.linalg.norm(ranked - sign * ranked.T) <= loose * norm
         ):
             lower = np.tril(ranked, -1)  # columns of larger singular values than their row
             completed = lower + sign * lower.T

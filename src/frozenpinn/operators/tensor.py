@@ -14,11 +14,10 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.operators.dense import Identity
 from frozenpinn.operators.eigen import detect
 from frozenpinn.operators.protocol import Array, Scalar, Tag
+from frozenpinn.runtime.round_off import SUMMED
 
 AxisFactor: TypeAlias = Array | Identity
 Tables: TypeAlias = Callable[[int, int], Array]  #: from axis and order of a derivative to its table
-
-_ROUND_OFF = 1e-13  # products of orthonormal tables differ from the identity by less
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +66,12 @@ def simplified(factor: AxisFactor) -> AxisFactor:
     """Return the identity for a matrix that differs from it by round-off only."""
     if isinstance(factor, Identity) or factor.shape[0] != factor.shape[1]:
         return factor
-    if len(factor) and abs(factor.item(0) - 1.0) > _ROUND_OFF:  # told at a glance, mostly
+    if len(factor) and abs(factor.item(0) - 1.0) > SUMMED:  # told at a glance, mostly
         return factor
-    if np.max(np.abs(np.diagonal(factor) - 1.0), initial=0.0) > _ROUND_OFF:
+    if np.max(np.abs(np.diagonal(factor) - 1.0), initial=0.0) > SUMMED:
         return factor
     gap = np.max(np.abs(factor - np.eye(len(factor))), initial=0.0)
-    return Identity(len(factor)) if gap <= _ROUND_OFF else factor
+    return Identity(len(factor)) if gap <= SUMMED else factor
 
 
 def simplified_product(product: Product) -> Product:

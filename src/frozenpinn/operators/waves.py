@@ -14,10 +14,7 @@ from scipy.sparse import csr_array
 
 from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.protocol import Array, Operator
-
-_LARGE = 96  # functions from which on transforms are faster than the matrix
-_FEW = 2  # waves in a function
-_ROUND_OFF = 1e-12  # of an amplitude, beside the largest one
+from frozenpinn.runtime.round_off import ROUND_OFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +56,13 @@ class Waves(Operator):
 
 def by_transforms(operator: Operator, outward: bool) -> Operator:
     """Return a faster form of an operator on one axis, if its functions are waves; else the operator itself."""
+    waves = 2  # waves in a function
+    large = 96  # functions: of fewer, the matrix is faster than transforms
     factors = operator.axis_factors or ()
-    if len(factors) != 1 or not isinstance(factors[0], np.ndarray) or min(operator.shape) < _LARGE:
+    if len(factors) != 1 or not isinstance(factors[0], np.ndarray) or min(operator.shape) < large:
         return operator
     matrix = factors[0]
     spectrum = fft.fft(matrix, axis=0) if outward else fft.ifft(matrix, axis=1)
-    spectrum[np.abs(spectrum) <= _ROUND_OFF * np.max(np.abs(spectrum))] = 0.0
-    few = 2 * _FEW * matrix.shape[1 if outward else 0]  # a real wave is two complex ones
+    spectrum[np.abs(spectrum) <= ROUND_OFF * np.max(np.abs(spectrum))] = 0.0
+    few = 2 * waves * matrix.shape[1 if outward else 0]  # a real wave is two complex ones
     return Waves(matrix, csr_array(spectrum), outward) if np.count_nonzero(spectrum) <= few else operator

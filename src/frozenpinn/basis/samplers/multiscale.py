@@ -21,7 +21,6 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
-_FEWEST = 4.0  # spacings of points over which a neuron rises, at least; most rise over ten
 
 
 @spelled(SettingsError)
@@ -66,6 +65,7 @@ class MultiScale:
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw centres, directions and lengths for the bounding box of the points."""
+        fewest = 4.0  # spacings of points over which a neuron rises, at least; most rise over ten
         generator = np.random.default_rng(rng)
         x = points.x
         lower, upper = x.min(axis=0), x.max(axis=0)
@@ -80,7 +80,7 @@ class MultiScale:
         weights = 2.0 * HALF * directions / lengths[:, None]
         if dimension > 1:  # a neuron that rises between two points is one that the quadrature does not see
             steps = np.linalg.norm(weights * points.spacing, axis=1) / (2.0 * HALF)
-            weights /= np.maximum(1.0, _FEWEST * steps)[:, None]
+            weights /= np.maximum(1.0, fewest * steps)[:, None]
         return HiddenLayer(weights, centres, np.zeros(self.width), self.activation)
 
     def graded(self, grading: Grading) -> MultiScale:

@@ -18,8 +18,6 @@ from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
-_PARALLEL = 1e-8  # gradients that differ by less than this span a line
-_SHORT = 1e-6  # pairs whose projection is this much shorter than they are say nothing
 
 
 @spelled(SettingsError)
@@ -57,13 +55,14 @@ class ProjectedSWIM:
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw pairs, project them, and place one neuron on each."""
+        short = 1e-6  # pairs whose projection is this much shorter than they are say nothing
         x, generator = points.x, np.random.default_rng(rng)
         start, end = SWIM(2 * self.width).pairs(len(x), generator)
         difference = x[end] - x[start]
         if self.gradient is not None:
             slopes = self._gradients(x)
             projected = project(difference, np.concatenate([slopes[start], slopes[end]], axis=1))
-            long = np.linalg.norm(projected, axis=1) > _SHORT * np.linalg.norm(difference, axis=1)
+            long = np.linalg.norm(projected, axis=1) > short * np.linalg.norm(difference, axis=1)
             order = np.argsort(~long, kind="stable")  # the usable ones first
             start, difference = start[order], np.where(long[:, None], projected, difference)[order]
         first = x[start[: self.width]]
@@ -88,7 +87,8 @@ class ProjectedSWIM:
 
 def project(vectors: Array, directions: Array) -> Array:
     """Project each vector (m, d) onto the span of its own directions (m, k, d)."""
+    parallel = 1e-8  # gradients that differ by less than this span a line
     _, singular, basis = np.linalg.svd(directions, full_matrices=False)
-    used = singular > _PARALLEL * np.max(singular, axis=1, keepdims=True)
+    used = singular > parallel * np.max(singular, axis=1, keepdims=True)
     components = np.einsum("mkd,md->mk", basis, vectors) * used
     return np.asarray(np.einsum("mk,mkd->md", components, basis))

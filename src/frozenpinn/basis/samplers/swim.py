@@ -15,7 +15,6 @@ from frozenpinn.runtime.arguments import is_whole, shown, spelled
 Array = np.ndarray
 #: tanh(±HALF) = ±½, so that a neuron rises from −½ to ½ between the points of its pair.
 HALF = float(np.log(3.0) / 2.0)
-_CLOSEST = 1e-10  # points nearer than this make a flat neuron instead of a division by zero
 
 
 def pair_neurons(start: Array, end: Array, activation: str = "tanh") -> HiddenLayer:
@@ -23,8 +22,9 @@ def pair_neurons(start: Array, end: Array, activation: str = "tanh") -> HiddenLa
 
     w = 2·HALF·(end − start)/|end − start|², b = −w·start − HALF.
     """
+    closest = 1e-10  # points nearer than this make a flat neuron instead of a division by zero
     difference = end - start
-    squared = np.maximum(np.sum(difference**2, axis=1, keepdims=True), _CLOSEST**2)
+    squared = np.maximum(np.sum(difference**2, axis=1, keepdims=True), closest**2)
     weights = 2.0 * HALF * difference / squared
     return HiddenLayer(weights, start.copy(), np.full(len(start), -HALF), activation)
 
