@@ -41,7 +41,7 @@ KERNEL = [
 RARE = f"{PACKAGE}.geometry.rare"
 RULES = re.compile(r"Rules$|Grid$")
 PRODUCT = re.compile(
-    r"isinstance\([^()]*\b(?:ProductNetwork|Kronecker\w*|tuple)\)|\bis_product\b|\bproduct_axes\b|\bas_product\b"
+    r"isinstance\([^()]*\b(?:ProductNetwork|Kronecker\w*|width, tuple)\)|\bis_product\b|\bproduct_axes\b|\bas_product\b"
 )
 WARM = {
     "heat": 'fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")',

@@ -21,7 +21,7 @@ from frozenpinn import (
     stability,
     steady,
 )
-from frozenpinn.assembly.constrained_discretisation import LawfulDiscretisation
+from frozenpinn.assembly.constrained_discretisation import ConstrainedDiscretisation
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 
 LINE = Interval(0, 1)
@@ -205,7 +205,7 @@ def test_laws_of_static_problems():
 def test_jacobians_are_exact(equation, initial, boundary, velocity):
     problem = Problem(equation, LINE, (0, 0.1), initial, boundary, initial_velocity=velocity)
     system = solve(problem, settings=Settings(width=20)).system
-    assert isinstance(system, LawfulDiscretisation)
+    assert isinstance(system, ConstrainedDiscretisation)
     rng = np.random.default_rng(0)
     y, direction = system.initial_state + 0.01 * rng.normal(size=system.size), rng.normal(size=system.size)
     difference = (system.rhs(0.05, y + 1e-6 * direction) - system.rhs(0.05, y - 1e-6 * direction)) / 2e-6

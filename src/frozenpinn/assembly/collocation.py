@@ -28,7 +28,7 @@ from frozenpinn.assembly.nonlocal_terms import jets_at, quantity_rows
 from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.special import parts_of
-from frozenpinn.basis.subdomain_features import Broken
+from frozenpinn.basis.subdomain_features import SubdomainFeatures
 from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
@@ -236,7 +236,7 @@ class Collocation:
         size = self.hidden.size
         stretches, first = [(0, self.hidden.width + 1)], self.hidden.width + 1
         for part in parts_of(self.hidden.singular):
-            stretches += [(first, first + len(part))] if part.kind == Broken.kind else []
+            stretches += [(first, first + len(part))] if part.kind == SubdomainFeatures.kind else []
             first += len(part)
         starts = range(0, rows.shape[1], size)
         blocks = [rows[:, start + low : start + high] for start in starts for low, high in stretches]

@@ -19,7 +19,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class LawfulDiscretisation(Discretisation):
+class ConstrainedDiscretisation(Discretisation):
     """∂ₜᵐ c next to L c + b(t) + n(t, c) among all rates that obey the boundary laws."""
 
     @cached_property
@@ -137,7 +137,7 @@ class LawfulDiscretisation(Discretisation):
 class LawfulForcing:
     """What is left of the rates where the state vanishes; for laws with constant coefficients, the whole forcing."""
 
-    def __init__(self, system: LawfulDiscretisation) -> None:
+    def __init__(self, system: ConstrainedDiscretisation) -> None:
         self._system, self._nothing = system, system.layout.split(np.zeros(system.size))
 
     @property

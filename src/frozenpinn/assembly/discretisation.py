@@ -405,7 +405,7 @@ def discretise(
         return Discretisation(problem, spaces, stage, rcond, *constant_part(problem, spaces))
     projected = project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
-        from frozenpinn.assembly.constrained_discretisation import LawfulDiscretisation
+        from frozenpinn.assembly.constrained_discretisation import ConstrainedDiscretisation
 
-        return LawfulDiscretisation(problem, spaces, stage, rcond, projected)
+        return ConstrainedDiscretisation(problem, spaces, stage, rcond, projected)
     return Discretisation(problem, spaces, stage, rcond, projected)

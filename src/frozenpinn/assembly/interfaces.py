@@ -18,7 +18,7 @@ from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, SpecialFunctions, Term
 from frozenpinn.basis.poles import poles_about
 from frozenpinn.basis.special import joined
-from frozenpinn.basis.subdomain_features import Broken
+from frozenpinn.basis.subdomain_features import SubdomainFeatures
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, Interval, Points
 from frozenpinn.geometry.points import tensor_grid
@@ -88,7 +88,7 @@ def with_parts(problem: Problem, hidden: HiddenLayer) -> HiddenLayer:
         return hidden
     levels = [as_text(level) for level in problem.interfaces.levels]
     plain = replace(hidden, singular=None)
-    broken = Broken.of(plain, levels, problem.jets.coordinates, parts, _poles(problem))
+    broken = SubdomainFeatures.of(plain, levels, problem.jets.coordinates, parts, _poles(problem))
     return replace(hidden, singular=joined([broken, hidden.singular]))
 
 
@@ -317,7 +317,7 @@ def cut_layer(hidden: HiddenLayer, cuts: Sequence[Cut]) -> HiddenLayer:
         return hidden
     levels = [f"x - {cut.place!r}" if cut.place >= 0 else f"x + {-cut.place!r}" for cut in cuts]
     signs = [[1 if k > i else -1 for i in range(len(cuts))] for k in range(len(cuts) + 1)]
-    return replace(hidden, singular=Broken.of(hidden, levels, ("x",), signs))
+    return replace(hidden, singular=SubdomainFeatures.of(hidden, levels, ("x",), signs))
 
 
 def cut_functionals(cuts: Sequence[Cut], length: float) -> list[Functional]:

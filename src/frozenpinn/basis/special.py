@@ -11,7 +11,7 @@ from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.layers import LayerFunctions
 from frozenpinn.basis.poles import SpacePoles
-from frozenpinn.basis.subdomain_features import Broken
+from frozenpinn.basis.subdomain_features import SubdomainFeatures
 
 Array = np.ndarray
 
@@ -21,7 +21,7 @@ SPECIAL: Mapping[str, Callable[[Array], SpecialFunctions]] = {
     SpacePoles.kind: SpacePoles,
     LayerFunctions.kind: LayerFunctions,
     BoxFunctions.kind: BoxFunctions,
-    Broken.kind: Broken,
+    SubdomainFeatures.kind: SubdomainFeatures,
 }
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-class Broken:
+class SubdomainFeatures:
     """Copies of neurons on parts of a domain.
 
     Parameters
@@ -44,7 +44,7 @@ class Broken:
         coordinates: Sequence[str],
         signs: Sequence[Sequence[int]],
         poles: SpecialFunctions | None = None,
-    ) -> Broken:
+    ) -> SubdomainFeatures:
         """Return the neurons of a layer on all parts but the first, and poles on the parts that they are not in."""
         about = {
             "levels": list(levels),
