@@ -68,28 +68,3 @@ def test_unknown_linear_solvers_are_refused():
         fp.SettingsError, match="unknown linear solver 'lu' of CVODE; choose 'auto', 'dense' or 'krylov'"
     ):
         fp.integrators.CVODE(linear_solver="lu")
-
-
-def test_the_derivative_by_a_parameter_is_that_of_differences():
-    problem = fp.Problem(
-        "u_t + c*u*u_x = nu*u_xx + nu**2*sin(x)",
-        fp.Interval(0, np.pi),
-        (0, 1),
-        "sin(x)",
-        "u = 0",
-        parameters={"nu": 0.3, "c": 0.7},
-    )
-    points = problem.domain.sample(80)
-    hidden = fp.samplers.MultiScale(30).sample(points, 0)
-
-    def system(**values):
-        chosen = problem.at(**values)
-        return fp.stages.discretise(chosen, fp.stages.build_space(chosen, hidden, points, cutoff=1e-6))
-
-    base = system()
-    y = base.initial_state + 0.1 * np.cos(np.arange(base.size))
-    for name, value in (("nu", 0.3), ("c", 0.7)):
-        h = 1e-5
-        difference = (system(**{name: value + h}).rhs(0.2, y) - system(**{name: value - h}).rhs(0.2, y)) / (2 * h)
-        found = base.parameter_derivative(name, 0.2, y)
-        np.testing.assert_allclose(found, difference, atol=1e-6 * np.abs(difference).max())

@@ -122,6 +122,14 @@ def slopes_of(problem: Problem, field: str) -> Slopes:
     return Slopes(jets, problem.compile([equation.right_side], jets), problem.compile(partials, jets))
 
 
+def left_of_equation(problem: Problem, field: str, function: Function, x: Array) -> Array:
+    """Return what a function leaves of the equation of a field at points."""
+    slopes = slopes_of(problem, field)
+    with np.errstate(all="ignore"):
+        value = slopes.value(*x.T, 0.0, *jets_at(problem, function, x, slopes.jets))[0]
+    return np.broadcast_to(np.asarray(value, dtype=float), len(x))
+
+
 @dataclass(frozen=True, eq=False)
 class Linearisation:
     """Rows A and right-hand side b of J(u) c = J(u) u − F(u) with the conditions, weighted.
@@ -347,10 +355,7 @@ class Collocation:
         """Return what a function of this layer leaves of equations and conditions, row by row, with given scales."""
         x, parts = self.points.x, []
         for equation, scale in zip(self.problem.equations, scales, strict=False):
-            slopes = slopes_of(self.problem, equation.field)
-            with np.errstate(all="ignore"):
-                value = slopes.value(*x.T, 0.0, *jets_at(self.problem, function, x, slopes.jets))[0]
-                parts.append(scale * self._inner * value)
+            parts.append(scale * self._inner * left_of_equation(self.problem, equation.field, function, x))
         rows, data, own = self.conditions
         parts += [scale * (r @ function.coefficients - d) for r, d, scale in zip(rows, data, own, strict=True)]
         for (law, points), scale in zip(self.laws, scales[len(scales) - len(self.laws) :], strict=True):

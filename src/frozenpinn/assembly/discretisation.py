@@ -14,7 +14,6 @@ from functools import cached_property
 from math import hypot
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.forcing import Forcing, Layout
@@ -330,18 +329,6 @@ class Discretisation:
                 terms.setdefault(name, []).append(Term(jet.field, derivative_of(jet), mean))
         extra = project_products(terms, self.spaces, self.layout)
         return replace(self.linear, position=self.linear.position + extra)
-
-    def parameter_derivative(self, name: str, t: float, y: Array) -> Array:
-        """Return ∂y'/∂θ of a numerical parameter θ of the problem, exactly; boundary data are not differentiated."""
-        symbolic, symbol = self.problem.with_symbols([name]), sp.Symbol(name, real=True)
-        derivatives = {e.field: sp.diff(e.right_side, symbol) for e in symbolic.equations}
-        expressions = {field: derivative for field, derivative in derivatives.items() if derivative != 0}
-        highest = np.zeros(self.coefficients)
-        if expressions:
-            part = PointwisePart(symbolic, self.spaces, self.points.x, expressions)
-            for rows, field, values in part.values(t, self.layout.split(y)):
-                highest[self.layout.blocks[rows]] += self.field_projector(field) @ values
-        return self.layout.joined(highest, 0.0)
 
     # ---- initial state ------------------------------------------------------------------------
 

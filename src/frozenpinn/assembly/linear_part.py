@@ -14,6 +14,7 @@ from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.round_off import ALIKE
 
 Array = np.ndarray
+_SMALL = 1000  # components up to which eigenvalues of a written-out matrix take no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,7 @@ class LinearPart:
     @cached_property
     def abscissa(self) -> float:
         """Largest real part of the eigenvalues of A; not a number if they can't be had without a large matrix."""
-        small = 1000  # components up to which eigenvalues of a written-out matrix take no time
-        if not self.is_dense and self.layout.size > small:
+        if not self.is_dense and self.layout.size > _SMALL:
             spectrum = self.position.spectrum() if self.damping is not None else None
             if spectrum is None or self.order is None:
                 return float("nan")

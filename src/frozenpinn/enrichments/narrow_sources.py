@@ -22,10 +22,9 @@ import numpy as np
 import sympy as sp
 from numpy.polynomial import chebyshev
 
-from frozenpinn.assembly.collocation import Combination, Function, nobody, slopes_of
+from frozenpinn.assembly.collocation import Combination, Function, left_of_equation, nobody, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Stage
-from frozenpinn.assembly.nonlocal_terms import jets_at
 from frozenpinn.basis.along_axes import grid_axes
 from frozenpinn.basis.boxed import Axis, BoxFunctions
 from frozenpinn.basis.hidden import Derivative, pure
@@ -384,10 +383,7 @@ class _Terms:
     about: Continued
 
     def __call__(self, points: Array) -> Array:
-        slopes = slopes_of(self.problem, self.field)
-        with np.errstate(all="ignore"):
-            value = slopes.value(*points.T, 0.0, *jets_at(self.problem, self.about, points, slopes.jets))[0]
-        return np.array(np.broadcast_to(value, len(points)), dtype=float)
+        return np.array(left_of_equation(self.problem, self.field, self.about, points))
 
 
 def _boxed(state: Combination) -> tuple[BoxFunctions | None, list[int]]:

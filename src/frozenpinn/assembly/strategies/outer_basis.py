@@ -42,9 +42,10 @@ def cosine(s: Array, count: int) -> Array:
 FAMILIES: dict[str, tuple[Family, bool]] = {"fourier": (fourier, True), "sine": (sine, False), "cosine": (cosine, True)}
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
-class OuterFunctions:
-    """Known functions of one variable, represented by the hidden layer.
+class OuterBasis:
+    """Boundary strategy: a basis of known functions, represented by the hidden layer.
 
     Parameters
     ----------
@@ -55,11 +56,26 @@ class OuterFunctions:
         Number of functions of a named family.
     rcond
         Relative cut-off of the least-squares fit.
+    contradictions
+        Whether functions may contradict the conditions. The paper has such lists; the solution then does, too.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.OuterBasis("sine", count=8), width=60))
+    >>> round(float(solution(0.5, 0.1)), 4)
+    0.3727
     """
 
     functions: str | Sequence[Callable[[Array], Array]] = "fourier"
     count: int = 14
     rcond: float = 1e-10
+    contradictions: bool = False
+    name: str = "outer-basis"
+    renewable = False
+    separable = False
+    cutoff = None
 
     def __post_init__(self) -> None:
         if isinstance(self.functions, str) and self.functions not in FAMILIES:
@@ -91,55 +107,6 @@ class OuterFunctions:
             constant[-1] = 1.0
             mixing = np.concatenate([mixing, constant], axis=1)
         return network.spanned_by(mixing)
-
-
-def _refuse_lost(targets: Array, fits: Array) -> None:
-    """Refuse functions of which nothing would be left: those that vanish at the points, or that no neurons fit."""
-    sizes, misfits = np.linalg.norm(targets, axis=0), np.linalg.norm(targets - fits, axis=0)
-    for k, (size, misfit) in enumerate(zip(sizes, misfits, strict=True)):
-        which = f"outer function {k + 1} of {targets.shape[1]}"
-        if not np.isfinite(size):
-            raise SettingsError(f"{which} has values that are not finite.")
-        if size == 0.0:
-            raise SettingsError(f"{which} vanishes at all points; leave it out.")
-        if misfit > 0.5 * size:
-            raise SettingsError(
-                f"the hidden layer can't represent {which}: the fit is {100 * misfit / size:.0f} % off. Use a larger "
-                "width, more points, or pairs supervised by these functions: SWIM(…, functions=…, candidates=10)."
-            )
-
-
-@spelled(SettingsError)
-@dataclass(frozen=True)
-class OuterBasis(OuterFunctions):
-    """Boundary strategy: a basis of known functions, represented by the hidden layer.
-
-    Parameters
-    ----------
-    functions
-        ``"fourier"`` (periodic), ``"sine"`` (zero Dirichlet), ``"cosine"`` (zero Neumann), or a list
-        of functions of the coordinate that obey the homogeneous conditions.
-    count
-        Number of functions of a named family.
-    rcond
-        Relative cut-off of the least-squares fit.
-    contradictions
-        Whether functions may contradict the conditions. The paper has such lists; the solution then does, too.
-
-    Examples
-    --------
-    >>> import frozenpinn as fp
-    >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
-    >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.OuterBasis("sine", count=8), width=60))
-    >>> round(float(solution(0.5, 0.1)), 4)
-    0.3727
-    """
-
-    contradictions: bool = False
-    name: str = "outer-basis"
-    renewable = False
-    separable = False
-    cutoff = None
 
     def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Fit the outer functions and check that they obey the conditions."""
@@ -180,3 +147,19 @@ class OuterBasis(OuterFunctions):
                     "hidden layer is too narrow for it: use a larger width or a smaller count. Or use "
                     "boundary='null-space', or allow it by OuterBasis(…, contradictions=True)."
                 )
+
+
+def _refuse_lost(targets: Array, fits: Array) -> None:
+    """Refuse functions of which nothing would be left: those that vanish at the points, or that no neurons fit."""
+    sizes, misfits = np.linalg.norm(targets, axis=0), np.linalg.norm(targets - fits, axis=0)
+    for k, (size, misfit) in enumerate(zip(sizes, misfits, strict=True)):
+        which = f"outer function {k + 1} of {targets.shape[1]}"
+        if not np.isfinite(size):
+            raise SettingsError(f"{which} has values that are not finite.")
+        if size == 0.0:
+            raise SettingsError(f"{which} vanishes at all points; leave it out.")
+        if misfit > 0.5 * size:
+            raise SettingsError(
+                f"the hidden layer can't represent {which}: the fit is {100 * misfit / size:.0f} % off. Use a larger "
+                "width, more points, or pairs supervised by these functions: SWIM(…, functions=…, candidates=10)."
+            )
