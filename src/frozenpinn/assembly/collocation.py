@@ -43,11 +43,11 @@ from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-BOUNDARY = 30.0  #: weight of conditions beside equations, both relative to their largest row entry
+BOUNDARY = 30.0  #: weight of conditions against equations, both relative to their largest row entry
 
 
-def nobody() -> None:
-    """Listen to nothing."""
+def ignore_progress() -> None:
+    """Do nothing."""
 
 
 class Layered(Function, Protocol):
@@ -172,11 +172,11 @@ class Collocation:
     per_side
         Number of points at which the two ends of periodic axes are matched, unless all features are periodic.
     boundary_weight
-        Of conditions beside equations.
+        Of conditions against equations.
     mixing
         Combinations of the features of each field to which the solution is restricted, shape (features, r), as an SVD
         layer gives them; None takes all features.
-    told
+    announce
         Called before every step of Newton's method, which it may break off.
     laws
         Nonlinear conditions, each with points of its side; they are linearised with the equations.
@@ -189,7 +189,7 @@ class Collocation:
     per_side: int = 0
     boundary_weight: float = BOUNDARY
     mixing: Array | None = None
-    told: Callable[[], None] = nobody
+    announce: Callable[[], None] = ignore_progress
     laws: tuple[tuple[BoundaryLaw, BoundaryPoints], ...] = ()
     _matches: tuple[Functional, ...] = field(init=False, repr=False)
 

@@ -225,7 +225,7 @@ def _lift_maps(
 
 
 def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[Map]:
-    """Return the same for data of soft boundary rows."""
+    """Return what time derivatives of the data of soft boundary rows add."""
     maps: list[Map] = []
     for rows, space, soft in zip(layout.blocks, layout.spaces, relaxations, strict=True):
         for order, block in ({} if soft is None else soft.data).items():

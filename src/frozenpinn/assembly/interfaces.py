@@ -216,7 +216,7 @@ def _crossing(problem: Problem, level: sp.Expr, count: int) -> Crossing:
 
 
 def beside(x: Array | float, size: float) -> float:
-    """Return how far points beside a cut are away from it: as little as numbers of their size can tell apart."""
+    """Return how far points beside a cut are away from it: the least distance of different numbers of their size."""
     ulps = 16.0  # least distance of such points, in spacings of floating point numbers there
     share = 1e-12  # part of the domain between an interface and the points on its two sides
     return max(share * size, ulps * float(np.spacing(np.max(np.abs(x), initial=0.0))))

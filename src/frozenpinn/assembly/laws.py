@@ -158,7 +158,7 @@ class Laws:
 
     @cached_property
     def _seen(self) -> Array:
-        """The singular values of all functions, beside the largest of their space."""
+        """The singular values of all functions, relative to the largest of their space."""
         return np.concatenate([s.network.singular_values / s.network.singular_values[0] for s in self.spaces])
 
     @cached_property

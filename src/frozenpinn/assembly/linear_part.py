@@ -79,7 +79,7 @@ class LinearPart:
         return np.zeros(shape) if self.velocity is None else self.velocity.dense()
 
     def with_drift(self, matrix: Array) -> Array:
-        """Add what moves positions beside their velocities to a first-order matrix."""
+        """Add what moves positions, besides their velocities, to a first-order matrix."""
         if self.drift is not None:
             matrix[self.layout.moving] += self.drift
         return matrix
@@ -124,7 +124,7 @@ class LinearPart:
         return self.layout.kept(kept).matrix(matrix[np.ix_(kept, kept)], self._velocity_of(kept))
 
     def kept(self, chosen: Array) -> LinearPart:
-        """Return the same for some of the coefficients, given as a mask; there must be no drift."""
+        """Restrict it to some of the coefficients, given as a mask; there must be no drift."""
         position = Dense(self.position.dense()[np.ix_(chosen, chosen)], self.position.tags)
         velocity = None if self.velocity is None else Dense(self._velocity_of(chosen))
         return LinearPart(position, velocity, self.layout.kept(chosen))

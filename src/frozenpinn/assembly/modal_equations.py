@@ -61,8 +61,8 @@ class ModalEquations:
         part, layout = system.pointwise, system.layout
         inner, outer = diagonal_blocks(vectors), diagonal_blocks(left)
         assert part is not None
-        assert inner is not None, "is_modal tells"
-        assert outer is not None, "is_modal tells"
+        assert inner is not None, "as is_modal has found"
+        assert outer is not None, "as is_modal has found"
         self._part, self._blocks, self._sizes = part, layout.blocks, (layout.coefficients, len(part.x))
         self._own = eigenvalues
         self._load = left @ system.forcing(0.0)

@@ -259,7 +259,7 @@ class PointwisePart:
     def transformed_by_axes(
         self, rights: Sequence[Operator], lefts: Mapping[str, Operator], blocks: Sequence[slice]
     ) -> Callable[[float, Array], Array]:
-        """Return the same for operators on the coefficients of each space, which are composed with those of the basis.
+        """Return (t, z) → Σ lefts[field] · (values of its part), for operators on the coefficients of each space.
 
         The parts of z have the sizes of the blocks of coefficients.
         """

@@ -133,7 +133,7 @@ def _ends(problem: Problem, field: str) -> tuple[_Ends, ...]:
 def _axis_network(hidden: HiddenLayer, points: Points, ends: _Ends, cutoff: float) -> Network:
     """Return the compliant, compressed network of one axis.
 
-    Layers and points are told apart by identity. Those of an even basis are remembered by what they are made from
+    Layers and points are distinguished by identity. Those of an even basis are remembered by what they are made from
     (assembly/even_axes.py), so that another solve with such an axis finds its network, tables and modes here.
     """
     functionals = [

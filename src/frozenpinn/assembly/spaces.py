@@ -39,7 +39,7 @@ class SoftConditions(Protocol):
         """What the solution is pulled towards."""
 
     def during(self, time: tuple[float, float]) -> SoftConditions:
-        """Return the same for a part of the time in which nothing switches."""
+        """Restrict the conditions to a part of the time in which nothing switches."""
 
     def projector(self, network: Basis) -> Array:
         """Return the least-squares projector of the equation's rows and the conditions' rows together."""

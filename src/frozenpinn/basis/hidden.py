@@ -16,7 +16,7 @@ _CHUNK = 400_000  # feature values held at a time when rows are mixed straight a
 
 
 class SpecialFunctions(Protocol):
-    """Functions beside the neurons that these can't represent: of corners, of holes."""
+    """Functions that neurons can't represent: of corners, of holes."""
 
     @property
     def kind(self) -> str:
@@ -123,7 +123,7 @@ class HiddenLayer:
         return self.offsets - np.sum(self.weights * self.origins, axis=1)
 
     def repeats(self, lengths: Array | float, axes: Sequence[bool] = (True,)) -> bool:
-        """Whether all neurons have these periods along some axes by themselves, and nothing stands beside them."""
+        """Whether all neurons have these periods along some axes by themselves, and there are no other features."""
         if self.singular is not None:
             return False
         turns = (self.weights * lengths / (2.0 * np.pi))[:, np.array(axes, dtype=bool)]

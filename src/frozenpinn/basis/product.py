@@ -38,7 +38,7 @@ def keeps_tables(factor: Network) -> bool:
 
 def inverse_of(basis: Array, others: Array) -> Array:
     """Return the pseudo-inverse of the columns of an orthonormal basis and some others, from what these add to it."""
-    apart = 1e-6  # part of lifting functions outside the basis that can be told from round-off
+    apart = 1e-6  # part of lifting functions outside the basis that is more than round-off
     along = basis.T @ others
     rest = others - basis @ along
     again = basis.T @ rest  # the first pass loses digits
@@ -259,7 +259,7 @@ class ProductNetwork:
 
     @cached_property
     def projectors(self) -> tuple[Array, ...]:
-        """The same for each axis."""
+        """The maps from values at the points of each axis to coefficients."""
         return tuple(map(axis_projector, self.factors))
 
     def projected_products(self, tables: Sequence[Array]) -> ProductSum | None:

@@ -94,7 +94,7 @@ class Basis(Protocol):
         """Return the map from boundary data to Σ coefficient·D of what they lift, at the basis' own points."""
 
     def shares(self, coefficients: Array) -> tuple[float, ...]:
-        """Return the norms of the parts in the finest tenth of each axis, which tell if a state is resolved."""
+        """Return the norms of the parts in the finest tenth of each axis, by which a state is found to be resolved."""
 
     def projector(self, rcond: float | None = None) -> Operator:
         """Return the map from values of all fields at the points to coefficients."""

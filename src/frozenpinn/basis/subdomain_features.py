@@ -1,4 +1,4 @@
-"""Neurons on parts of a domain: beside those that know no interfaces, each once more on every part but the first.
+"""Neurons on parts of a domain: besides those that know no interfaces, each once more on every part but the first.
 
 A part is where some level functions have given signs. Sums of all these functions are smooth on each part, and
 independent of each other there; rows of a boundary layer join them.

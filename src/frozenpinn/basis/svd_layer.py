@@ -131,7 +131,7 @@ def _orthogonal(features: Array) -> Compression | None:
     """Scale features that are orthogonal to each other, larger ones first; None if they are not."""
     first, last = features[:, 0], features[:, -1]
     if (first @ last) ** 2 > SUMMED**2 * (first @ first) * (last @ last):
-        return None  # told at a glance, mostly
+        return None  # one pair decides, mostly
     sizes = np.linalg.norm(features, axis=0)
     if not np.min(sizes) > 0.1 * np.max(sizes):
         return None
@@ -148,7 +148,7 @@ def _orthogonal(features: Array) -> Compression | None:
 def find_range(features: Array) -> Array | None:
     """Return an orthonormal basis of the column space up to round-off; None if it is not much smaller than it looks.
 
-    A sample of the features tells what to expect. The basis is accepted if random combinations of the features, other
+    A sample of the features shows what to expect. The basis is accepted if random combinations of the features, other
     than those it was made from, have no part outside it beyond round-off.
     """
     round_off = 1e-14

@@ -22,7 +22,7 @@ import numpy as np
 import sympy as sp
 from numpy.polynomial import chebyshev
 
-from frozenpinn.assembly.collocation import Combination, Function, left_of_equation, nobody, slopes_of
+from frozenpinn.assembly.collocation import Combination, Function, left_of_equation, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.basis.along_axes import grid_axes
@@ -254,7 +254,7 @@ def _solved(plan: StaticPlan, around: Problem, width: int) -> _Found | None:
         own.check_memory()
         spaces = own.product_spaces(around, own.place_points(around))
         system = discretise(around, spaces, stage=Stage.whole(around))
-        found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.told or nobody, restarts)
+        found = balance(system, np.zeros(system.size), rules.newton.accuracy, plan.announce, restarts)
     except BudgetError:
         raise
     except (FrozenPinnError, np.linalg.LinAlgError):

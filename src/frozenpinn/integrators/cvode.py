@@ -164,7 +164,7 @@ def without_sliver(times: list[float], states: list[Array]) -> tuple[list[float]
 
 
 def without_noise(times: Array, states: Array, rates: Array) -> Array:
-    """Return rates for dense output: where the right-hand side has only noise to tell, those of the states themselves.
+    """Return rates for dense output: where the right-hand side is only noise, those of the states themselves.
 
     What Newton's iteration leaves of stiff components is small, but its rate is not, above all after the last step,
     which is cut to end in time. Polynomials through the states do not see it. Where two of them agree far better with
@@ -176,7 +176,7 @@ def without_noise(times: Array, states: Array, rates: Array) -> Array:
         return rates
     last = np.arange(behind, len(times))
     nodes = times[last[:, None] - np.arange(behind + 1)]  # the newest first
-    with np.errstate(all="ignore"):  # steps that have shrunk to nothing tell nothing
+    with np.errstate(all="ignore"):  # steps may have shrunk to nothing
         lower, higher = (_backward_slopes(nodes[:, :count], states, last) for count in (behind, behind + 1))
         doubt = np.linalg.norm(higher - lower, axis=1)
         noisy = np.linalg.norm(rates[last] - higher, axis=1) > outlier * doubt

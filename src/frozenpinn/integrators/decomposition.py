@@ -122,7 +122,7 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> Decomposition
 
 
 def _in_time(found: Decomposition | None, linear: LinearPart) -> Decomposition | None:
-    """Return the same for the order in time and the damping of a linear part."""
+    """Add the order in time and the damping of a linear part."""
     order, damping = linear.order or 1, linear.damping or 0.0
     return found if found is None or (order, damping) == (1, 0.0) else replace(found, order=order, damping=damping)
 
@@ -321,7 +321,7 @@ def _means(terms: _Terms) -> Iterable[tuple[int, Array]]:
 
 
 def _in_modes(products: Sequence[Product], axes: Sequence[Eigensystem]) -> tuple[Array, bool]:
-    """Return the diagonal of some products in the modes of the axes, and whether there is nothing beside it."""
+    """Return the diagonal of some products in the modes of the axes, and whether the rest is round-off."""
     total: Array = np.zeros([len(e.eigenvalues) for e in axes])
     exact = True
     for p in products:
@@ -433,7 +433,7 @@ def can_propagate(system: OdeSystem) -> bool:
         return False
     if not system.linear.is_dense:
         return decompose(system) is not None or is_sum_over_axes(system)
-    return is_sum_over_axes(system) or is_structured(system) or _is_well_conditioned(system)
+    return system.forcing.is_constant or is_structured(system) or _is_well_conditioned(system)
 
 
 def is_structured(system: OdeSystem) -> bool:

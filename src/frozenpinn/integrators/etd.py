@@ -60,14 +60,14 @@ class ETD:
     patience
         Rejections in a row before a restart.
     block
-        Steps after which the speed is looked at.
+        Steps after which the speed is measured.
     implicit_step
         Steps of the fallback as a part of ‖y'‖/‖y''‖, per sixth root of ``rtol``, as CVODE took them in a dozen
         problems.
     dearer
         What a step of the fallback costs, in steps of this method, with some reluctance to hand over.
     steepest, hopeless
-        The load against the linear part on fast modes, and its rate there × a step of the fallback, from which on the
+        The load against the linear part on fast modes, and its rate there × a step of the fallback, above which the
         fallback takes over at once.
 
     Examples
@@ -192,7 +192,7 @@ class _March:
         self.formulas: dict[tuple[float, ...], _Adams] = {}
         self.stopped = False
         rate = self.eigenvalues * self.z + self.n
-        self.block = (self.t, self.z, rate)  # when the speed was looked at last
+        self.block = (self.t, self.z, rate)  # when the speed was measured last
         self.implicit = 40.0  # steps that an implicit method would have taken so far
 
     def load(self, t: float, z: Array) -> Array:
@@ -309,7 +309,7 @@ class _March:
     def _compare(self) -> None:
         """Hand over to the fallback if it would solve the whole problem with less work than remains.
 
-        At the limit of stability fast modes jitter within the tolerance, and rates tell nothing of the solution. An
+        At the limit of stability fast modes jitter within the tolerance, and rates say nothing about the solution. An
         implicit method takes a step that changes the state by no more than the tolerance in any case.
         """
         before, state, rate = self.block
@@ -374,7 +374,7 @@ class _March:
         self.recent[1:] = self.recent[:-1]
         self.recent[0] = n
         self.count += 1
-        # eigenvectors are orthogonal: without a monitor the norm is all that is looked at
+        # eigenvectors are orthogonal: without a monitor only the norm is needed
         self.stopped = self.guard.accept(t, np.real(self.vectors @ z) if self.watched else z)
         self.t, self.z, self.n = t, z, n
         self.times.append(t)

@@ -15,7 +15,7 @@ DEGREE = 16
 FEW_PROBES, MANY_PROBES = (
     32,
     2048,
-)  # points to look at beside the nodes: of a function that is costly, or cheap to evaluate
+)  # probes besides the nodes: of a function that is costly, or cheap to evaluate
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ def interpolate(
     start, end, tolerance
         The interval, and the accuracy relative to the largest value.
     probes
-        How many points are looked at beside the nodes, spread over the interval: a pulse between two of them is missed.
+        How many probes there are besides the nodes, spread over the interval: a pulse between two of them is missed.
     first, most
         Windows at the start, and at most.
     least
-        A size to which the tolerance refers at least: what is small beside it may be round-off.
+        A size to which the tolerance refers at least: what is much smaller may be round-off.
     """
     smallest = 2.0**-36  # windows this short (relative) hold a jump; what they miss does not matter
     floor = 1e-9

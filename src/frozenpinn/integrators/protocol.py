@@ -195,7 +195,7 @@ class Integrator(Protocol):
 
 
 class Guard:
-    """Watches an integration: raises a telling error as soon as values blow up or are not finite."""
+    """Watches an integration: raises an error that says why as soon as values blow up or are not finite."""
 
     def __init__(self, system: OdeSystem, name: str, observer: Observer = NOBODY) -> None:
         self.system, self.observer = system, observer
@@ -300,7 +300,7 @@ def longest_step(system: OdeSystem) -> float:
     if system.forcing.is_constant:
         return known
     start, end = system.time
-    count = _looks(system, 4097 if system.forcing.is_separable else 257)
+    count = _probes(system, 4097 if system.forcing.is_separable else 257)
     with np.errstate(all="ignore"):
         values = system.forcing.batch(np.linspace(start, end, count))
     largest = float(np.max(np.linalg.norm(values, axis=1)))
@@ -310,8 +310,8 @@ def longest_step(system: OdeSystem) -> float:
     return min(known, max(2.0, 0.5 * largest / change) * (end - start) / (count - 1))
 
 
-def _looks(system: OdeSystem, wanted: int) -> int:
-    """Return at how many times a forcing is looked at: fewer if it is large."""
+def _probes(system: OdeSystem, wanted: int) -> int:
+    """Return at how many times a forcing is evaluated: fewer if it is large."""
     return max(65, min(wanted, 4_000_000 // max(1, system.size)))
 
 
@@ -326,6 +326,6 @@ def typical_size(system: OdeSystem) -> float:
     driven = max(rates) * (end - start)
     if system.forcing.is_separable and not system.forcing.is_constant:  # cheap enough to see pulses
         with np.errstate(all="ignore"):
-            pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, _looks(system, 1025))), axis=1)
+            pushes = np.linalg.norm(system.forcing.batch(np.linspace(start, end, _probes(system, 1025))), axis=1)
         driven = max(driven, float(np.mean(pushes)) * (end - start)) if np.all(np.isfinite(pushes)) else driven
     return size if size > 1e-8 * driven else max(driven, TINY)  # a fit of zero is round-off, not a size

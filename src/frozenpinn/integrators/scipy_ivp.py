@@ -60,7 +60,7 @@ class SciPy:
         return f"scipy-{self.method}"
 
     def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
-        """Run solve_ivp's stepper by hand, so that failures can be told and partial results kept."""
+        """Run solve_ivp's stepper by hand, so that failures can be explained and partial results kept."""
         from scipy import integrate
 
         guard = Guard(system, self.name, observer)

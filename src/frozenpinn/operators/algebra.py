@@ -82,7 +82,7 @@ class Composition(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Block(Operator):
-    """Rows of operators; None stands for zero. Every row and every column needs an operator, which tells its size.
+    """Rows of operators; None stands for zero. Every row and every column needs an operator, which gives its size.
 
     The first-order form of c'' = K c + D c':
 

@@ -12,7 +12,7 @@ from frozenpinn.runtime.round_off import SUMMED
 
 
 def quotients(values: Array | float, divisors: Array) -> Array:
-    """Divide; where a divisor vanishes beside the largest, the quotient is zero."""
+    """Divide; where a divisor is round-off of the largest, the quotient is zero."""
     there = ~vanishing(divisors)
     found = np.zeros(np.broadcast_shapes(np.shape(values), divisors.shape), np.result_type(values, divisors))
     return np.asarray(np.divide(values, divisors, out=found, where=there))

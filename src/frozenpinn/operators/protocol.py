@@ -113,7 +113,7 @@ class Operator(ABC):
         return None
 
     def multiple_of_identity(self, tolerance: float) -> float | None:
-        """Return δ if the operator is δ·I up to this fraction of it, else None; None also if nothing tells."""
+        """Return δ if the operator is δ·I up to this fraction of it, else None; None also if that is not known."""
         return None
 
     def dense(self, limit: int = DENSE_LIMIT) -> Array:

@@ -66,7 +66,7 @@ def simplified(factor: AxisFactor) -> AxisFactor:
     """Return the identity for a matrix that differs from it by round-off only."""
     if isinstance(factor, Identity) or factor.shape[0] != factor.shape[1]:
         return factor
-    if len(factor) and abs(factor.item(0) - 1.0) > SUMMED:  # told at a glance, mostly
+    if len(factor) and abs(factor.item(0) - 1.0) > SUMMED:  # the first entry decides, mostly
         return factor
     if np.max(np.abs(np.diagonal(factor) - 1.0), initial=0.0) > SUMMED:
         return factor

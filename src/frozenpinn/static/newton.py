@@ -82,7 +82,7 @@ def newton(
     first = _TINY * float(np.max(np.linalg.norm(_values(collocation, start), axis=1)))
     floor = Floor(first, np.full(len(collocation.problem.fields), _TINY))
     for _ in range(rules.steps):
-        collocation.told()
+        collocation.announce()
         system = collocation.linearised(current)
         _check_finite(system)
         floor = Floor(first, _shares(collocation, system)) if not steps else floor

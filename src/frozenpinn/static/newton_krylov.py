@@ -96,9 +96,9 @@ class _InModes:
 
 
 def balance(
-    system: Discretisation, start: Array, accuracy: float, told: Callable[[], None], restarts: int = 4
+    system: Discretisation, start: Array, accuracy: float, announce: Callable[[], None], restarts: int = 4
 ) -> Balanced:
-    """Solve L c + b + n(c) = 0; ``told`` is called before every product with the Jacobian, and may break off.
+    """Solve L c + b + n(c) = 0; ``announce`` is called before every product with the Jacobian, and may break off.
 
     ``restarts`` limits the iterations of inner solves.
 
@@ -127,7 +127,7 @@ def balance(
             z = now.z - tangent.divided(now.left)
             return Balanced(z, (_relative(now.z - z, z),), tangent.eigenvalues)
         loose = 0.1 * min([1e-2, *changes[-1:]])  # a part of the last correction, which the next step mends
-        correction, products = _solved(tangent, now.left, least if direct else max(least, loose), restarts, told)
+        correction, products = _solved(tangent, now.left, least if direct else max(least, loose), restarts, announce)
         now, share, following = _damped(form, tangent, now, -correction, direct)
         changes.append(_relative(correction, now.z))
         settled = share == 1.0 and len(changes) > 1 and _SMALL > changes[-1] > flat * changes[-2]
@@ -186,7 +186,7 @@ def _damped(
 
 
 def _solved(
-    tangent: _Tangent, right_side: Array, rtol: float, restarts: int, told: Callable[[], None]
+    tangent: _Tangent, right_side: Array, rtol: float, restarts: int, announce: Callable[[], None]
 ) -> tuple[Array, int]:
     """Solve with the Jacobian at a state, by GMRES unless it is written out; count the products."""
     if tangent.matrix is not None:
@@ -195,7 +195,7 @@ def _solved(
 
     def product(v: Array) -> Array:
         nonlocal count
-        told()
+        announce()
         count += 1
         return tangent.divided(tangent.product(v))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import BOUNDARY, Collocation, nobody
+from frozenpinn.assembly.collocation import BOUNDARY, Collocation, ignore_progress
 from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.enrichments.features import MorePoints
@@ -38,8 +38,8 @@ class StaticPlan:
         Number of special functions beside the neurons.
     sites
         Where special functions need points of their own, as in thin layers; None without.
-    told
-        Called before every step of Newton's method, which it may break off; None for nobody.
+    announce
+        Called before every step of Newton's method, which it may break off.
     """
 
     problem: Problem
@@ -49,7 +49,7 @@ class StaticPlan:
     boundary: int
     special: int = 0
     sites: MorePoints | None = None
-    told: Callable[[], None] | None = None
+    announce: Callable[[], None] = ignore_progress
 
     @property
     def _unknowns(self) -> float:
@@ -94,7 +94,7 @@ class StaticPlan:
         width = int(np.clip(share * self.width, min(least, self.width), most))
         count = max(int(self.count * width / self.width), 2)
         boundary = boundary_count(self.problem, count)
-        return StaticPlan(self.problem, self.task, width, count, boundary, told=self.told)
+        return StaticPlan(self.problem, self.task, width, count, boundary, announce=self.announce)
 
     def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
         """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
@@ -142,10 +142,10 @@ class StaticPlan:
         per_side = (
             max(8, self.boundary // (2 * self.problem.domain.dimension)) if any(self.problem.domain.periodic) else 0
         )
-        placed, told = self.place_boundary(), self.told or nobody
+        placed = self.place_boundary()
         sides = tuple((condition, placed[condition.side.name]) for condition in self.problem.conditions)
         laws = tuple((law, placed[law.side.name]) for law in self.problem.laws)
-        return Collocation(self.problem, hidden, points, sides, per_side, BOUNDARY, mixing, told, laws)
+        return Collocation(self.problem, hidden, points, sides, per_side, BOUNDARY, mixing, self.announce, laws)
 
 
 def static_plan(problem: Problem, task: Task) -> StaticPlan:

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from frozenpinn.assembly.collocation import Function, lowest, nobody, slopes_of
+from frozenpinn.assembly.collocation import Function, lowest, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.assembly.spaces import Space
@@ -90,7 +90,7 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         values = {} if start is None else {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
         first = np.zeros(system.size) if problem.is_linear or start is None else system.initial_state
-        found = balance(system, first, rules.newton.accuracy, plan.told or nobody)
+        found = balance(system, first, rules.newton.accuracy, plan.announce)
     except BudgetError:
         raise
     except (ConvergenceError, FrozenPinnError, np.linalg.LinAlgError):

@@ -54,7 +54,7 @@ class Earlier(NamedTuple):
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
     """Solve a static problem once, going on from an earlier solve if there is one."""
     before, start = None if earlier is None else earlier.solution, cast(Function, Nothing())
-    plan = replace(static_plan(problem, task), told=partial(watch.announce, "Newton's method"))
+    plan = replace(static_plan(problem, task), announce=partial(watch.announce, "Newton's method"))
     first = plan
     plan.check_memory()
     if isinstance(task.settings.width, tuple):

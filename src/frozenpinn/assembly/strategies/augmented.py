@@ -1,4 +1,4 @@
-"""The paper's augmented ODE: boundary rows beside the PDE rows, solved together in least squares.
+"""The paper's augmented ODE: boundary rows below the PDE rows, solved together in least squares.
 
 With the basis ψ at the points and B ψ on the boundary, the pseudo-inverse of [ψ; Bψ] splits into P (points) and
 P_b (boundary). A field of first order follows
@@ -35,7 +35,7 @@ Array = np.ndarray
 @spelled(SettingsError)
 @dataclass(frozen=True)
 class AugmentedODE:
-    """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) beside the PDE rows.
+    """Boundary strategy of the paper: extra rows (Bu)ₜ = gₜ − κ(Bu − g) below the PDE rows.
 
     κ = 0 leaves (Bu)ₜ = gₜ, the paper's way for time-dependent Dirichlet and Neumann data. For equations of second
     order in time, values and velocities relax alike (see the top of this file).
@@ -78,7 +78,7 @@ class SoftRows:
     kappa: float
 
     def during(self, time: tuple[float, float]) -> SoftRows:
-        """Return the same for a part of the time in which nothing switches."""
+        """Restrict the conditions to a part of the time in which nothing switches."""
         return replace(self, data=self.data.during(time))
 
     def matrix(self, network: Basis) -> Array:

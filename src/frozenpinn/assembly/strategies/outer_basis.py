@@ -126,7 +126,7 @@ class OuterBasis:
     def _check_compliance(self, problem: Problem, network: Network) -> None:
         """Refuse outer functions that do not obey the conditions they are meant to enforce.
 
-        Of a named family, the first functions tell; the hidden layer may fit derivatives of the last ones poorly.
+        Of a named family, the first functions decide; the hidden layer may fit derivatives of the last ones poorly.
         """
         name = network.fields[0]
         few = slice(8 if isinstance(self.functions, str) else None)

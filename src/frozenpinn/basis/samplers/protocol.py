@@ -15,7 +15,7 @@ MAX_WIDTH = 10**12  # beyond, sizes are no whole numbers in floating point; the 
 
 
 class Cloud(Protocol):
-    """The points a sampler looks at: coordinates and typical spacing per axis."""
+    """The points given to a sampler: coordinates and typical spacing per axis."""
 
     @property
     def x(self) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Sines: neurons of sine activation, frequencies spread evenly over a band, phases at random.
 
 On an interval of length L the frequencies lie about 2π/(extension·L) apart, each with two phases a quarter of a period
-apart: a Fourier series on a longer interval, of which the SVD layer keeps what can be told apart on this one. Nearly
+apart: a Fourier series on a longer interval, of which the SVD layer keeps what differs on this one. Nearly
 all of its functions resolve: one and a half to half a wave at 1e-8, where neurons of tanh take seven
 (``frozenpinn study half-waves``). On a periodic interval the frequencies are the multiples of 2π/L: every neuron is
 periodic, and no condition is needed.

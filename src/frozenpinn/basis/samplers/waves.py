@@ -1,7 +1,7 @@
 """Waves: neurons of sine activation with random frequencies in an ellipsoid.
 
 M waves resolve about reach·M^(1/d)/π half-waves along each axis. A small reach makes smooth solutions accurate to
-round-off with few neurons, a large one sees finer detail; which one a problem needs is told by a pilot
+round-off with few neurons, a large one sees finer detail; which one a problem needs is found by a pilot
 (static/families.py). On periodic axes frequencies are multiples of 2π/period.
 """
 
