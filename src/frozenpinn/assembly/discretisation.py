@@ -35,7 +35,6 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
 from frozenpinn.basis.protocol import PointSet
-from frozenpinn.geometry import Points
 from frozenpinn.operators import Dense, MatrixFree, Operator, ProductSum, Tag
 from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
@@ -207,9 +206,8 @@ class Discretisation:
     @cached_property
     def forcing(self) -> Forcing:
         """b(t), the part of the highest time derivatives that does not depend on the state."""
-        project, points = self.field_projector, self.points
-        axes = points.axes if isinstance(points, Points) else ()
-        layout = Layout(self.problem, self.spaces, self.layout.blocks, points.x, self.coefficients, project, axes)
+        at, blocks = self.points, self.layout.blocks
+        layout = Layout(self.problem, self.spaces, blocks, at.x, self.coefficients, self.field_projector, at.axes)
         return Forcing(layout, self.projected.terms, self.projected.relaxations, self.projected.left)
 
     @cached_property

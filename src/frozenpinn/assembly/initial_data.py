@@ -62,7 +62,7 @@ def fitted_along_axes(space: Space, data: Data, t: float) -> list[ProductSum | N
     formulas = [f for f in known if isinstance(f, PointFunction)]
     if network.lift_size or len(formulas) < len(known):
         return [None] * len(known)
-    axes, others = getattr(network.points, "axes", ()), [f for f in formulas if not f.is_zero]
+    axes, others = network.points.axes, [f for f in formulas if not f.is_zero]
     factors = factors_along_axes(others, axes, t) if len(axes) == len(network.sizes) > 1 else None
     fits = iter([None] * len(others) if factors is None else map(network.projected_products, factors))
     return [ProductSum.nothing(network.sizes) if f.is_zero else next(fits) for f in formulas]
@@ -74,7 +74,7 @@ def on_points(data: Sequence[Snapshot], points: PointSet, t: float) -> list[Arra
     Formulas need memory for every function in them.
     """
     most = 1_000_000  # points of a grid at which data are evaluated at once
-    x, axes = points.x, getattr(points, "axes", ())
+    x, axes = points.x, points.axes
     formulas = [f for f in data if isinstance(f, PointFunction)]
     if len(axes) > 1 and len(formulas) == len(data) and len(x) <= most:
         return on_grid(formulas, axes, x, t)

@@ -15,6 +15,7 @@ import numpy as np
 from frozenpinn.basis.along_axes import at_scattered, grid_axes, on_grid
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.protocol import NoPoints
 
 Array = np.ndarray
 
@@ -44,14 +45,7 @@ class Axis(NamedTuple):
         return Network(hidden, _NOWHERE, outer=self.mixing)
 
 
-class _Nowhere(NamedTuple):
-    """No points: functions that are made already need none."""
-
-    x: Array
-    weights: Array
-
-
-_NOWHERE = _Nowhere(np.zeros((0, 1)), np.zeros(0))
+_NOWHERE = NoPoints(1)
 
 
 class BoxFunctions:

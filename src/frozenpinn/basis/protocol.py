@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -26,6 +27,28 @@ class PointSet(Protocol):
     @property
     def weights(self) -> Array:
         """Quadrature weights, shape (n,)."""
+
+    @property
+    def axes(self) -> Sequence[Array]:
+        """The coordinates along each axis of a grid; none of scattered points."""
+
+
+@dataclass(frozen=True)
+class NoPoints:
+    """Stands for the quadrature points of a basis that is only evaluated."""
+
+    dimension: int
+    axes = ()
+
+    @property
+    def x(self) -> Array:
+        """No place."""
+        return np.zeros((0, self.dimension))
+
+    @property
+    def weights(self) -> Array:
+        """No weight."""
+        return np.zeros(0)
 
 
 class Basis(Protocol):

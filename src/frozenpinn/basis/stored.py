@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,11 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
-from frozenpinn.basis.protocol import Basis
+from frozenpinn.basis.protocol import Basis, NoPoints
 from frozenpinn.basis.special import SPECIAL, joined, parts_of
 from frozenpinn.errors import FrozenPinnError
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class NoPoints:
-    """Stands for the quadrature points of a basis that is only evaluated."""
-
-    x: Array
-    weights: Array
 
 
 def basis_arrays(basis: Basis) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -58,7 +49,7 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
         special = joined([make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own])
         hidden = HiddenLayer(own["weights"], own["origins"], own["offsets"], activation, special)
-        points = NoPoints(np.zeros((0, hidden.dimension)), np.zeros(0))
+        points = NoPoints(hidden.dimension)
         sigma = own["singular"]
         factors.append(
             Network(
@@ -67,5 +58,5 @@ def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         )
     if about["kind"] == "network":
         return factors[0]
-    points = NoPoints(np.zeros((0, len(factors))), np.zeros(0))
+    points = NoPoints(len(factors))
     return ProductNetwork(tuple(factors), points, bool(about["lifts"]), fields)

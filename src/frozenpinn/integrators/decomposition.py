@@ -113,7 +113,7 @@ def axis_modes(linear: LinearPart, complete: bool, rate: float) -> Decomposition
         mass, own = position.outer.operator, position.inner
         return _in_time(_quotient(_sorted(mass), _sorted(own), _sizes(((own,),))[0], rate), linear)
     rows = position.rows if isinstance(position, Block) else ((position,),)
-    products = [p for row in rows for o in row for p in _products(o)]
+    products = [p for row in rows for o in row if o is not None for p in o.axis_products]
     if not products:
         return None
     plain = all(o is None or isinstance(o, KroneckerSum | Sparse) for row in rows for o in row)
@@ -143,21 +143,12 @@ def _found(
 _remembered = lru_cache(maxsize=16)(_found)  # projected terms are remembered too, so that other solves find them
 
 
-def _products(operator: Operator | None) -> tuple[Product, ...]:
-    """Return the products of the part of an operator that is a sum of products over axes."""
-    if isinstance(operator, KroneckerSum):
-        return operator.products if operator.rows is None and operator.columns is None else ()
-    if isinstance(operator, Sum):
-        return tuple(p for o in operator.operators for p in _products(o))
-    return ()
-
-
 def _sizes(table: Sequence[Sequence[Operator | None]]) -> list[tuple[int, ...]]:
     """Return the shape of the tensor of each field."""
     found = []
     for i, row in enumerate(table):
-        rows = [tuple(f.shape[0] for f in p.factors) for o in row for p in _products(o)]
-        columns = [tuple(f.shape[1] for f in p.factors) for other in table for p in _products(other[i])]
+        rows = [tuple(f.shape[0] for f in p.factors) for o in row if o is not None for p in o.axis_products]
+        columns = [tuple(f.shape[1] for f in p.factors) for other in table if (o := other[i]) for p in o.axis_products]
         found.append((rows + columns)[0] if rows + columns else ())
     return found
 
@@ -174,7 +165,7 @@ def _sorted(operator: Operator | None) -> _Terms:
             tuple(entry for part in parts for entry in part.products),
             tuple(entry for part in parts for entry in part.others),
         )
-    products = _products(operator)
+    products = operator.axis_products
     square = all(f.shape[0] == f.shape[1] for p in products for f in p.factors)
     if not isinstance(operator, KroneckerSum) or not products or not square or any(p.is_weighted for p in products):
         return _Terms(others=(operator,))
@@ -327,7 +318,7 @@ def _in_modes(products: Sequence[Product], axes: Sequence[Eigensystem]) -> tuple
     for p in products:
         diagonals = []
         for factor, e in zip(p.factors, axes, strict=True):
-            if isinstance(factor, Identity):
+            if not isinstance(factor, np.ndarray):
                 diagonals.append(np.ones(factor.shape[0]))
                 continue
             modal = e.left @ factor @ e.vectors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,11 @@ class Sum(Operator):
     def T(self) -> Sum:  # noqa: N802
         """The transposed map."""
         return Sum(tuple(o.T for o in self.operators), self.scales)
+
+    @property
+    def axis_products(self) -> tuple[Any, ...]:
+        """Those of all terms."""
+        return tuple(p for o in self.operators for p in o.axis_products)
 
     def _apply(self, block: Array) -> Array:
         first, *rest = (s * (o @ block) for o, s in zip(self.operators, self.scales, strict=True))

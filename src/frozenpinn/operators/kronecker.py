@@ -112,6 +112,11 @@ class KroneckerSum(Operator):
         plain = len(self.products) == 1 and scale == 1.0 and self.rows is None is self.columns
         return factors if plain and left is None and right is None else None
 
+    @property
+    def axis_products(self) -> tuple[Product, ...]:
+        """The terms, if all entries of the tensors are kept."""
+        return self.products if self.rows is None and self.columns is None else ()
+
     # ---- application ------------------------------------------------------------------------------
 
     @cached_property
@@ -211,7 +216,7 @@ class KroneckerSum(Operator):
                 return None
             axis = axes[0] if axes else 0
             factor = p.factors[axis]
-            sums[axis] = sums[axis] + p.scale * (factor.dense() if isinstance(factor, Identity) else factor)
+            sums[axis] = sums[axis] + p.scale * (factor if isinstance(factor, np.ndarray) else factor.dense())
         return sums
 
 

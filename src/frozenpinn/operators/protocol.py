@@ -112,6 +112,11 @@ class Operator(ABC):
         """The factors of a product over axes with nothing left out or weighted; None of other kinds."""
         return None
 
+    @property
+    def axis_products(self) -> tuple[Any, ...]:
+        """The products over axes that it is the sum of, as far as they act on whole tensors."""
+        return ()
+
     def multiple_of_identity(self, tolerance: float) -> float | None:
         """Return δ if the operator is δ·I up to this fraction of it, else None; None also if that is not known."""
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.operators.algebra import Block, Composition, diagonal_blocks
-from frozenpinn.operators.dense import Dense, Identity
+from frozenpinn.operators.dense import Dense
 from frozenpinn.operators.kronecker import KroneckerSum, kronecker
 from frozenpinn.operators.mode_matrices import ModeMatrices
 from frozenpinn.operators.protocol import Array, Operator
@@ -31,7 +31,7 @@ def operator_arrays(operator: Operator, name: str) -> dict[str, Array]:
     for k, block in enumerate(blocks):
         assert isinstance(block, KroneckerSum)
         for axis, factor in enumerate(block.products[0].factors):
-            arrays[f"{name}/{k}/{axis}"] = np.eye(factor.shape[0]) if isinstance(factor, Identity) else factor
+            arrays[f"{name}/{k}/{axis}"] = factor if isinstance(factor, np.ndarray) else np.eye(factor.shape[0])
     return arrays
 
 

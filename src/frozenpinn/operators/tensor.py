@@ -64,7 +64,7 @@ def active_axes(factors: Sequence[AxisFactor]) -> list[int]:
 
 def simplified(factor: AxisFactor) -> AxisFactor:
     """Return the identity for a matrix that differs from it by round-off only."""
-    if isinstance(factor, Identity) or factor.shape[0] != factor.shape[1]:
+    if not isinstance(factor, np.ndarray) or factor.shape[0] != factor.shape[1]:
         return factor
     if len(factor) and abs(factor.item(0) - 1.0) > SUMMED:  # the first entry decides, mostly
         return factor
@@ -84,21 +84,21 @@ def simplified_product(product: Product) -> Product:
 
 def multiplied(first: AxisFactor, second: AxisFactor) -> AxisFactor:
     """Return the product of two matrices of one axis."""
-    if isinstance(first, Identity):
+    if not isinstance(first, np.ndarray):
         return second
-    return first if isinstance(second, Identity) else first @ second
+    return first @ second if isinstance(second, np.ndarray) else first
 
 
 def spectral_norm(factor: AxisFactor) -> float:
     """Return the largest singular value of a matrix of one axis."""
-    return 1.0 if isinstance(factor, Identity) else float(np.linalg.norm(factor, 2))
+    return float(np.linalg.norm(factor, 2)) if isinstance(factor, np.ndarray) else 1.0
 
 
 def sign_of(term: Product) -> int:
     """Return 1 for a symmetric product, −1 for a skew one, 0 for others."""
     if term.is_weighted or np.iscomplexobj(term.scale):
         return 0
-    tags = [f.tags if isinstance(f, Identity) else detect(f) for f in term.factors]
+    tags = [detect(f) if isinstance(f, np.ndarray) else f.tags for f in term.factors]
     return prod(1 if Tag.SYMMETRIC in t else -1 if Tag.SKEW in t else 0 for t in tags)
 
 
@@ -109,7 +109,7 @@ def kept_indices(kept: Selection | None, sizes: tuple[int, ...]) -> Array:
 
 def entries_of(factor: AxisFactor, i: Array, j: Array) -> Array:
     """Return the entries of a matrix in given rows and columns, shape (len(i), len(j))."""
-    if isinstance(factor, Identity):
+    if not isinstance(factor, np.ndarray):
         return np.equal.outer(i, j)
     return factor.take(j, axis=1).take(i, axis=0)  # in the end whole rows are copied: faster than np.ix_
 
