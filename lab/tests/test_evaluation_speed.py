@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.results import history, tabulated
+from frozenpinn.results import many_points
 
 COUNT = 200_000
 
@@ -38,8 +38,8 @@ def gain(solution, many, few, monkeypatch):
     """Return how much faster many values are than a few direct ones, per value."""
     fast = seconds_per_value(lambda: solution(*many))
     with monkeypatch.context() as direct:
-        direct.setattr(tabulated, "_FEWEST", 10**9)
-        direct.setattr(history, "_MANY", 10**9)
+        direct.setattr(many_points, "_FEWEST", 10**9)
+        direct.setattr(many_points, "_FEWEST_PAIRS", 10**9)
         return seconds_per_value(lambda: solution(*few)) / fast
 
 

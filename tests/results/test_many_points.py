@@ -4,11 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from numpy.polynomial.chebyshev import chebvander
 
 import frozenpinn as fp
 from frozenpinn.basis import along_axes
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.results import history, tabulated
+from frozenpinn.basis.piecewise import tabulated
+from frozenpinn.results import many_points
 
 RNG = np.random.default_rng(0)
 MANY = 10_000
@@ -54,11 +56,11 @@ def solution_of():
 @pytest.fixture
 def tables_used(monkeypatch):
     """Use tables for few points already; count how often they are."""
-    monkeypatch.setattr(tabulated, "_WORTH", 0.0)
-    used, evaluate = [], tabulated.evaluate
-    monkeypatch.setattr(tabulated, "evaluate", lambda f, places: used.append(len(places)) or evaluate(f, places))
-    polynomials = history.History._polynomials
-    monkeypatch.setattr(history.History, "_polynomials", lambda *own: used.append(own[2]) or polynomials(*own))
+    monkeypatch.setattr(many_points, "_WORTH", 0.0)
+    used = []
+    for kind in (many_points.Snapshots, many_points.History):
+        own = kind.from_tables
+        monkeypatch.setattr(kind, "from_tables", lambda f, own=own: used.append(len(f.x)) or own(f))
     return used
 
 
@@ -74,9 +76,9 @@ def compare(solution, x, t, monkeypatch, derivative="", tolerance=1e-13):
     few = slice(0, None, 10)
     when = t if np.ndim(t) == 0 else t[few]
     with monkeypatch.context() as direct:
-        direct.setattr(tabulated, "_FEWEST", 10**9)
+        direct.setattr(many_points, "_FEWEST", 10**9)
         direct.setattr(along_axes, "_MANY", 10**9)
-        direct.setattr(history, "_MANY", 10**9)
+        direct.setattr(many_points, "_FEWEST_PAIRS", 10**9)
         expected = solution(*x[few].T, when, derivative=derivative, field=field)
         noise, moved = 0.0, x[few]
         for _ in range(3):
@@ -124,12 +126,12 @@ def test_many_times_and_points(solution_of, tables_used):
     solution = solution_of("heat")
     x, t = places_in(solution, 5000)[:, 0], np.linspace(0, 1, 100)
     found = solution(x[:, None], t)
-    assert len(tables_used) == 4  # columns are taken in blocks
+    assert len(tables_used) == 5  # columns are taken in four blocks
     np.testing.assert_allclose(found[::50], solution(x[::50, None], t), rtol=0, atol=1e-13)
 
 
 def test_few_points_are_evaluated_directly(solution_of, monkeypatch):
-    monkeypatch.setattr(tabulated, "evaluate", None)
+    monkeypatch.setattr(many_points.Snapshots, "from_tables", None)
     for kind in ("heat", "plate", "disk"):
         solution = solution_of(kind)
         x = places_in(solution, 500)
@@ -173,7 +175,7 @@ def test_meshgrids_are_recognised(solution_of, monkeypatch):
     solution = solution_of("plate")
     x, y = np.linspace(0, 1, 90), np.linspace(0, 2, 80)
     sparse = solution(x[:, None], y, 0.2)
-    monkeypatch.setattr(tabulated, "fast_values", None)
+    monkeypatch.setattr(many_points, "fast_values", None)
     for indexing, expected in (("ij", sparse), ("xy", sparse.T)):
         mesh = np.meshgrid(x, y, indexing=indexing)
         assert solution(*mesh, 0.2).tobytes() == np.ascontiguousarray(expected).tobytes()
@@ -267,34 +269,63 @@ def history_of(solution, course, breaks):
     x, c = places_in(solution, 20_000), 1 / (1 + np.arange(basis.size)) ** 2
     when = RNG.uniform(0, 0.5, len(x))
     terms = [Term("u", Derivative((0, 0)))]
-    return history.History(basis, terms, lambda t: (np.outer(c, course(t)), None), breaks, x, when)
+    return many_points.History(basis, terms, lambda t: (np.outer(c, course(t)), None), breaks, x, when)
 
 
-def test_steps_are_taken_together_where_polynomials_pass_through(solution_of):
-    times = np.concatenate([np.linspace(0, 0.001, 5), np.linspace(0.1, 0.5, 33)])
-    own = history_of(solution_of("torus"), lambda t: np.cos(t / 4), times)
-    groups, moments = own._plan()
-    spans = own._spans(groups)
-    lengths = [np.diff(span.ends) for span in spans]
-    assert max(map(len, lengths)) == 8
-    assert moments < 12
-    assert all(np.max(each) <= 4 * np.min(each) for each in lengths)
-    assert sum(len(span.chosen) for span in spans) == len(own.x)
+COURSES = {
+    "fast": lambda t: np.cos(300 * t),
+    "jumps at breaks": lambda t: 1 + np.floor(64 * t) + t**2,
+    "small jumps at breaks": lambda t: 1 + 1e-11 * np.floor(64 * t) + t**2,
+    "kink": lambda t: np.abs(t - 0.123),
+    "steady": np.ones_like,
+}
 
 
-def test_steps_that_do_not_join_smoothly_are_taken_one_by_one(solution_of):
-    """Jumps that are hardly seen would be passed through here and not there, and found out one span after the other."""
-    steps = np.linspace(0, 0.5, 33)
-    own = history_of(solution_of("torus"), lambda t: 1 + 1e-11 * np.floor(64 * t) + t**2, steps)
-    groups, moments = own._plan()
-    assert len(groups) == 32
-    assert moments < 8
+@pytest.mark.parametrize("course", COURSES)
+def test_courses_in_time(course, solution_of):
+    own = history_of(solution_of("torus"), COURSES[course], np.linspace(0, 0.5, 33))
+    found, few = own.from_tables(), np.arange(0, 20_000, 100)
+    np.testing.assert_allclose(found[few], own.values(few), rtol=0, atol=2e-12 * np.max(np.abs(found)))
 
 
-def test_moments_are_those_that_long_steps_need(solution_of):
-    own = history_of(solution_of("torus"), lambda t: np.cos(30 * t), np.linspace(0, 0.5, 6))
-    groups, moments = own._plan()
-    assert len(groups) == 5
-    assert 10 <= moments <= 16
-    found = own.by_spans()[::100]
-    np.testing.assert_allclose(found, own._directly(own.places[::100]), rtol=0, atol=1e-12 * np.max(np.abs(found)))
+# ---- sums of products ------------------------------------------------------------------------------------
+
+
+def waves(count):
+    return lambda x: np.cos(np.pi * np.arange(count) * x[:, None])
+
+
+def sums_of(sizes, moments, count, rank=None, spans=3):
+    """Tensors of some spans, functions of the axes, places with times, and the sums multiplied out."""
+    axes = tuple(many_points.AxisFunctions(None, (), tabulated(waves(r), np.linspace(0, 1, 4))) for r in sizes)
+    core = RNG.normal(size=(spans, moments, *sizes))
+    if rank is not None:
+        core = np.einsum("ik,stk...->sti...", RNG.normal(size=(sizes[0], rank)), core[:, :, :rank])
+    x, times = RNG.uniform(0, 1, (count, len(sizes))), RNG.uniform(-1, 1, count)
+    span = np.sort(RNG.integers(0, spans, count))
+    letters = "abc"[: len(sizes)]
+    each = ",".join(f"n{letter}" for letter in letters)
+    functions = [waves(r)(own) for r, own in zip(sizes, x.T, strict=True)]
+    expected = np.zeros(count)
+    for k in range(spans):
+        own = span == k
+        parts = [chebvander(times[own], moments - 1), *(f[own] for f in functions)]
+        expected[own] = np.einsum(f"t{letters},nt,{each}->n", core[k], *parts, optimize=True)
+    bounds = np.searchsorted(span, np.arange(spans + 1))
+    return many_points.ProductSums(core[:, None], axes), (x, times, bounds), expected
+
+
+@pytest.mark.parametrize("count", [20, 3000])
+@pytest.mark.parametrize("sizes", [(30,), (12, 30), (9, 20, 6)])
+def test_sums_are_those_multiplied_out(sizes, count):
+    own, places, expected = sums_of(sizes, 5, count)
+    size = np.max(np.abs(expected))
+    for sums in (own, own.compressed(1e-13)):
+        assert np.max(np.abs(sums.at(*places)[0] - expected)) < 1e-12 * size
+
+
+def test_few_combinations_are_found():
+    own, places, expected = sums_of((40, 10), 4, 2000, rank=3)
+    found = own.compressed(1e-11)
+    assert found.core.shape == (3, 1, 4, 3, 10)
+    assert np.max(np.abs(found.at(*places)[0] - expected)) < 1e-11 * np.max(np.abs(expected))

@@ -98,8 +98,8 @@ def test_nothing_asked_nothing_returned(heat):
 def test_many_points_are_evaluated_in_blocks(heat, monkeypatch):
     x, t = np.linspace(0, 1, 1000), np.linspace(0, 0.2, 1000)
     pairs, grid = heat(x, t), heat(x[:, None], T)
-    monkeypatch.setattr("frozenpinn.results.tabulated._BLOCK", 64)
-    monkeypatch.setattr("frozenpinn.results.tabulated._FEWEST", 0)
+    monkeypatch.setattr("frozenpinn.results.many_points._BLOCK", 64)
+    monkeypatch.setattr("frozenpinn.results.many_points._FEWEST", 0)
     np.testing.assert_allclose(heat(x, t), pairs, rtol=0, atol=1e-15)
     np.testing.assert_allclose(heat(x[:, None], T), grid, rtol=0, atol=1e-15)
 

@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from frozenpinn.basis.axis_tables import AxisTable, axis_breaks, tabulated
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.piecewise import Piecewise, axis_breaks, tabulated
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.operators.dense import Identity
 from frozenpinn.operators.tensor import ProductSum, along_axes
@@ -73,7 +73,7 @@ def own_terms(basis: Basis, terms: Sequence[Term]) -> tuple[Term, ...]:
 
 
 @remembered
-def axis_table(basis: Network, terms: tuple[Term, ...]) -> AxisTable | None:
+def axis_table(basis: Network, terms: tuple[Term, ...]) -> Piecewise | None:
     """Tabulate the functions of an axis from end to end, and a little beyond the last points."""
     points = np.sort(basis.points.x[:, 0])
     if len(points) < 2:

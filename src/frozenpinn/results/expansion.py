@@ -23,8 +23,7 @@ from frozenpinn.geometry.points import axes_of
 from frozenpinn.integrators.protocol import Trajectory
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import ProductSum
-from frozenpinn.results.history import History
-from frozenpinn.results.tabulated import Snapshots, fast_values
+from frozenpinn.results.many_points import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
 from frozenpinn.transforms.moving_frame import MovingFrame

@@ -5,8 +5,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.basis import along_axes
-from frozenpinn.basis.axis_tables import axis_breaks, tabulated
 from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.piecewise import axis_breaks, tabulated
 
 X = np.random.default_rng(0).uniform(-1, 1, 5000)
 
