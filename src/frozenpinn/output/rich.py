@@ -63,11 +63,6 @@ def path_html(path: Path) -> str:
     return card(f"Path in {path.name}", aligned(str(path.report)), _picture(path))
 
 
-def report_html(report: Any) -> str:
-    """Return a report as HTML."""
-    return card("Report", aligned(str(report)))
-
-
 def _picture(result: Any) -> str:
     """Return a small picture of a result, or nothing if it can't be drawn."""
     buffer = io.BytesIO()

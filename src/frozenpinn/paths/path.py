@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.nearby import relative_distance
-from frozenpinn.results.report_table import finite
+from frozenpinn.results.report import as_table, finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.html import Readable
@@ -174,8 +174,7 @@ class Path:
         rows.append(("residual", f"{np.max(self.left):.1e} at worst, relative to the terms of the equations"))
         rows += [("decision", f"{name}: {reason}") for name, reason in self.decisions]
         rows += [(stage, f"{1e3 * value:9.2f} ms") for stage, value in self.seconds.items()]
-        width = max(len(label) for label, _ in rows)
-        return Readable("\n".join(f"{label:<{width}}  {value}" for label, value in rows))
+        return Readable(as_table(rows))
 
     def _span(self) -> str:
         low, high = float(np.min(self.parameters)), float(np.max(self.parameters))

@@ -14,24 +14,43 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 _MISSED = 1e-6  # residual on the boundary from which on the conditions can't be said to be obeyed
-_TOLD = 4  # features that are named
+_NAMED = 4  # features that are named
 
 
 def explain(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
-    told = {
-        "verdict": verdict(solution),
-        "width": growth(solution),
-        "boundary": _boundary(solution),
-        "basis in time": _windows(solution),
-        "time": _time(solution),
-        "data": given_values(solution),
-        "scales": _scales(solution),
-    }
-    return {topic: text for topic, text in told.items() if text}
+    first = {"verdict": _verdict(solution), "width": _growth(solution)}
+    if solution.facts is None:
+        own = {
+            "boundary": _boundary(solution),
+            "basis in time": _windows(solution),
+            "time": _time(solution),
+            "data": _given_values(solution),
+            "scales": "; ".join([*solution.notes, *_scales(solution)]),
+        }
+    else:
+        facts = solution.facts
+        own = {
+            "features": f"{facts.features}: of all kinds that were tried, a narrow network of these left least at "
+            f"held-out points, {facts.pilot:.1e} of the equations' terms",
+            "start": f"Newton's method started from {facts.start}" if facts.start else "",
+            "data": _given_values(solution),
+            "notes": "; ".join(solution.notes),
+        }
+    return {topic: text for topic, text in {**first, **own}.items() if text}
 
 
-def verdict(solution: Solution) -> str:
+def subspace_text(solution: Solution) -> str | None:
+    """Say on which directions the solution depends, if it was found on a subspace."""
+    subspace, problem = solution.subspace, solution.problem
+    if subspace is None:
+        return None
+    who = " and ".join(problem.fields) + (" depends" if len(problem.fields) == 1 else " depend")
+    count = f"{subspace.size} direction{'s' * (subspace.size > 1)} of {subspace.dimension}"
+    return f"{who} on {count}: {subspace.describe(problem.domain.coordinates)}"
+
+
+def _verdict(solution: Solution) -> str:
     """Say whether the tolerance was met, and if not why."""
     found, estimate = solution.verdict, solution.error_estimate
     if found is None or estimate is None:
@@ -55,7 +74,7 @@ def _early(solution: Solution) -> str:
     return f" over space and time, and at every time from t = {since:.3g} on; before, it is up to {most:.2g}"
 
 
-def growth(solution: Solution) -> str:
+def _growth(solution: Solution) -> str:
     """Say which widths were tried, and what their errors were."""
     if solution.verdict is None:
         return ""
@@ -112,27 +131,23 @@ def _time(solution: Solution) -> str:
     return f"{why}, linear part {kind}: {solution.integrator}"
 
 
-def given_values(solution: Solution) -> str:
+def _given_values(solution: Solution) -> str:
     """Say how well arrays among the data are known between their values."""
     return "; ".join(f"{what} is {table.describe()}" for what, table in tables_of(solution.problem))
 
 
-def _scales(solution: Solution) -> str:
-    return "; ".join([*solution.notes, *_found(solution)])
-
-
-def _found(solution: Solution) -> list[str]:
+def _scales(solution: Solution) -> list[str]:
     """Say what is narrow in the formulas of a problem."""
     problem = solution.problem
     scales, names = formula_scales(problem), (*problem.domain.coordinates, "t")
-    told = [f"the formulas have {feature.describe(names)}" for feature in scales.features[:_TOLD]]
-    if len(scales.features) > _TOLD:
-        told.append(f"and {len(scales.features) - _TOLD} more")
+    said = [f"the formulas have {feature.describe(names)}" for feature in scales.features[:_NAMED]]
+    if len(scales.features) > _NAMED:
+        said.append(f"and {len(scales.features) - _NAMED} more")
     if scales.breaks:
-        times = ", ".join(f"{t:.6g}" for t in scales.breaks[:_TOLD])
-        told.append(
-            f"steps end at t = {times}{', …' if len(scales.breaks) > _TOLD else ''}, where formulas jump or bend"
+        times = ", ".join(f"{t:.6g}" for t in scales.breaks[:_NAMED])
+        said.append(
+            f"steps end at t = {times}{', …' if len(scales.breaks) > _NAMED else ''}, where formulas jump or bend"
         )
     if scales.undecided:
-        told.append(f"nothing is known of how fast {', '.join(scales.undecided[:_TOLD])} changes")
-    return told
+        said.append(f"nothing is known of how fast {', '.join(scales.undecided[:_NAMED])} changes")
+    return said

@@ -42,7 +42,6 @@ from frozenpinn.transforms import Restriction, View
 if TYPE_CHECKING:
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
-    from frozenpinn.results.static_report import StaticReport
 
 Array = np.ndarray
 
@@ -109,7 +108,7 @@ class Solution(Shown):
     reduced: Solution | None = None
     provenance: object = None
     facts: StaticFacts | None = None
-    stored_report: Report | StaticReport | None = None
+    stored_report: Report | None = None
     decisions: tuple[Decision, ...] = ()
 
     @classmethod
@@ -402,7 +401,7 @@ class Solution(Shown):
         return measure_residuals(self)
 
     @property
-    def report(self) -> Report | StaticReport:
+    def report(self) -> Report:
         """Stages, sizes, residuals on points that the solve never saw, and the error if it is known."""
         from frozenpinn.results.report import make_report
 

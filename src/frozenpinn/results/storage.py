@@ -16,12 +16,9 @@ from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolat
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, Piece
-from frozenpinn.results.report import Report
-from frozenpinn.results.report_table import finite
-from frozenpinn.results.residuals import Residuals
+from frozenpinn.results.report import Report, finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.results.static_report import StaticReport
 from frozenpinn.runtime.decisions import read_decisions
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.statement.composites import Composites
@@ -181,14 +178,8 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
         error_estimate=None if estimate is None else ErrorEstimate.from_dict(estimate),
         verdict=verdict,
         witness=None if witness is None else _solve(meta, arrays, problem, witness, "witness/"),
-        stored_report=_report(meta["report"]),
+        stored_report=Report.from_dict(meta["report"]),
     )
-
-
-def _report(stored: Mapping[str, Any]) -> Report | StaticReport:
-    own = {**stored, "residuals": Residuals(**stored["residuals"])}
-    own["decisions"] = read_decisions(stored.get("decisions", ()))
-    return StaticReport(**own) if own.pop("kind", None) == "static" else Report(**own)
 
 
 def _solve(
