@@ -151,7 +151,7 @@ class Inferred:
         return f"Inferred({found})"
 
     def _repr_html_(self) -> str:
-        from frozenpinn.output.rich import inferred_html
+        from frozenpinn.output.showing import inferred_html
 
         return inferred_html(self)
 

@@ -69,7 +69,7 @@ class Mode:
 
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
         """Plot the function (matplotlib), its real part if it is complex; save it if a file name is given."""
-        from frozenpinn.output.modes_plotting import plot_functions
+        from frozenpinn.output.plotting.planes import plot_functions
 
         return plot_functions([self], file, field)
 
@@ -171,7 +171,7 @@ class Modes:
         return f"Modes({len(self)}: {shown}; {self.status})"
 
     def _repr_html_(self) -> str:
-        from frozenpinn.output.rich import modes_html
+        from frozenpinn.output.showing import modes_html
 
         return modes_html(self)
 
@@ -221,7 +221,7 @@ class Modes:
 
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
         """Plot all eigenfunctions (matplotlib), real parts of complex ones; save the picture if a file is named."""
-        from frozenpinn.output.modes_plotting import plot_functions
+        from frozenpinn.output.plotting.planes import plot_functions
 
         return plot_functions(self.functions, file, field)
 

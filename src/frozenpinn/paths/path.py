@@ -10,7 +10,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.language.jets import Jet
-from frozenpinn.results.nearby import relative_distance
+from frozenpinn.results.evaluation import relative_distance
 from frozenpinn.results.report import as_table, finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
@@ -114,7 +114,7 @@ class Path:
         return f"Path({self.name}: {len(self.parameters)} solutions, folds at {[f.value for f in self.folds]})"
 
     def _repr_html_(self) -> str:
-        from frozenpinn.output.rich import path_html
+        from frozenpinn.output.showing import path_html
 
         return path_html(self)
 
@@ -199,6 +199,6 @@ class Path:
 
     def plot(self, file: str | None = None, *, ax: Any = None) -> Any:
         """Draw the norm against the parameter, with folds and branch points; save it, or draw on given axes."""
-        from frozenpinn.output.plotting.paths import plot_path
+        from frozenpinn.output.plotting.lines import plot_path
 
         return plot_path(self, file, ax)

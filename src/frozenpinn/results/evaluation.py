@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.points import grid_points
+from frozenpinn.language.jets import Jet
+from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import is_whole, reals, shown
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
+if TYPE_CHECKING:
+    from frozenpinn.results.solution import Solution
+    from frozenpinn.statement.frames import Frame
+
 Array = np.ndarray
 _LARGE = 4096  # values of a coordinate from which on repetition is looked for
+_NEIGHBOURS = 16  # points around a point at which its error is looked at …
+_NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
 MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
@@ -180,3 +188,65 @@ def relative_error(found: Array, exact: Array) -> dict[str, float]:
         "rel_l2": float(np.linalg.norm(found - exact)) / (norm or 1.0),
         "rmse": float(np.sqrt(np.mean((found - exact) ** 2))),
     }
+
+
+def distance_nearby(mine: Solution, other: Solution, x: Array, times: Array, jet: Jet) -> Array:
+    """Return the root mean square of the distance in a small neighbourhood of points (n, d) at times (n,)."""
+    domain, rng = mine.problem.domain, np.random.default_rng(Seed.NEIGHBOURHOOD)
+    offsets = rng.uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension)) * domain.lengths
+    offsets[0] = 0.0
+    total, count = np.zeros(len(x)), np.zeros(len(x))
+    for offset in offsets:
+        near = domain.wrap(x + offset)
+        inside = domain.contains(near)
+        if np.any(inside):
+            a, b = (s.paired_values(near[inside], times[inside], jet) for s in (mine, other))
+            total[inside] += (a - b) ** 2
+            count[inside] += 1
+    return np.sqrt(total / np.maximum(count, 1))
+
+
+def relative_distance(a: Solution, b: Solution) -> float:
+    """Return the L² distance of two static solutions of one problem, relative to the larger one; the worst field."""
+    problem = a.problem
+    points = problem.domain.sample(256, "sobol" if problem.domain.dimension > 1 else "uniform", 0)
+    now, worst = np.zeros(1), 0.0
+    for name in problem.fields:
+        one, other = (s.jet_values(points.x, now, problem.jets.field(name)) for s in (a, b))
+        size = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
+        worst = max(worst, float(np.linalg.norm(one - other)) / size if size else 0.0)
+    return worst
+
+
+# ---- in the coordinates of the statement -----------------------------------------------------------
+
+
+def frame_of(problem: Problem) -> Frame | None:
+    """Return the frame whose coordinates solutions are called with, if it is not that of the solve."""
+    frame = problem.frame
+    return frame if frame is not None and frame.is_called else None
+
+
+def charted(solution: Solution, coordinates: Sequence[Array], t: Array, jet: Jet) -> Array:
+    """Evaluate a derivative in coordinates of the statement, given as arrays of the same rank that broadcast."""
+    problem = solution.problem
+    assert problem.frame is not None
+    shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
+    places = np.stack(
+        [np.broadcast_to(c, np.broadcast_shapes(*(c.shape for c in coordinates))).ravel() for c in coordinates], axis=1
+    )
+    check_inside(problem, places, t, problem.stated)
+    jets = problem.jets
+    expression = problem.frame.chart(jets).differentiated(jet.field, jet)
+    inner = problem.frame.to_inner(*(problem.frame.off_axis(coordinates) if any(jet.alpha) else coordinates))
+    found = jets.affine(expression)
+    assert found is not None
+    terms, _ = found
+    program = Program(tuple(terms.values()), jets.x)
+    spread = [np.broadcast_to(c, np.broadcast_shapes(*(c.shape for c in inner))) for c in inner]
+    with np.errstate(all="ignore"):
+        factors = program(*spread)
+    total = np.zeros(shape)
+    for own, factor in zip(terms, factors, strict=True):
+        total += factor * solution._broadcast(spread, t, shape, own)
+    return total

@@ -19,20 +19,21 @@ from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.output import animation, exporting
 from frozenpinn.output.showing import Shown, size_of
 from frozenpinn.results import integrals
-from frozenpinn.results.charted import charted, frame_of
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.evaluation import (
     arranged,
     arrangement,
+    charted,
     check_grid_inside,
     check_inside,
+    distance_nearby,
     exact_values,
+    frame_of,
     relative_error,
     unseen_points,
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
-from frozenpinn.results.nearby import distance_nearby
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.decisions import Decision

@@ -19,7 +19,7 @@ from frozenpinn.assembly.collocation import Collocation, Combination, Function, 
 from frozenpinn.basis.samplers import Waves
 from frozenpinn.errors import ConvergenceError, noted, repeat
 from frozenpinn.language.jets import Jet
-from frozenpinn.results.nearby import relative_distance
+from frozenpinn.results.evaluation import relative_distance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.rules import NewtonRules

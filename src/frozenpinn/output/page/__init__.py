@@ -13,10 +13,9 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import EvaluationError, StorageError, warn
 from frozenpinn.geometry.cells import loops
-from frozenpinn.output.page.encoding import encoded
 from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
-from frozenpinn.output.page.tables import dataset_data, error_table
+from frozenpinn.output.page.tables import dataset_data, encoded, error_table
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed

@@ -1,7 +1,8 @@
-"""What a page shows from tables: errors on a coarse grid, and sweeps over parameters."""
+"""What a page shows from tables: arrays as text, errors on a coarse grid, and sweeps over parameters."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.output.page.encoding import encoded
 from frozenpinn.output.plotting.quantities import quantity
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ Array = np.ndarray
 _PLACES = {1: 81, 2: 25}  # along each axis
 _MOMENTS = {1: 31, 2: 6}
 _SMALLEST = -30.0  # as a power of ten
+
+
+def encoded(array: Array, kind: str = "<f8") -> dict[str, Any]:
+    """Return an array as text, with its shape."""
+    data = np.ascontiguousarray(array, dtype=kind)
+    return {"shape": list(data.shape), "type": kind[1:], "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
 def error_table(solution: Solution, field: str) -> dict[str, Any] | None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices
-from frozenpinn.output.plotting.lines import curve_panels, history_panels
+from frozenpinn.output.plotting.lines import convergence_panels, curve_panels, history_panels
 from frozenpinn.output.plotting.planes import frame_panels
 from frozenpinn.output.plotting.quantities import SHOWN, Labels, checked_times, quantities
-from frozenpinn.output.plotting.search import convergence_panels
 from frozenpinn.output.plotting.sheet import Sheet, lay_out
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.paths import checked_picture

@@ -1,15 +1,21 @@
-"""Solutions on intervals: maps over space and time, snapshots, curves."""
+"""Curves: solutions on intervals with maps over space and time, searches for a tolerance, paths of solutions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frozenpinn.errors import EvaluationError
 from frozenpinn.output.plotting.quantities import Labels, Quantity
-from frozenpinn.output.plotting.sheet import Sheet
+from frozenpinn.output.plotting.sheet import Sheet, lay_out
 from frozenpinn.runtime.figures import LINES
+from frozenpinn.runtime.paths import checked_picture
+
+if TYPE_CHECKING:
+    from frozenpinn.paths.path import Path
+    from frozenpinn.results.solution import Solution
 
 Array = np.ndarray
 _POINTS, _TIMES, _SNAPSHOTS = 400, 201, 5
@@ -93,3 +99,55 @@ def _title(one: Quantity, arguments: str) -> str:
 
 def _space(one: Quantity) -> Array:
     return np.linspace(one.domain.lower[0], one.domain.upper[0], round(_POINTS * one.resolution))[:, None]
+
+
+# ---- searches and paths ------------------------------------------------------------------------------
+
+
+def convergence_panels(solution: Solution) -> Sheet:
+    """Return one panel: the attempts of the search, the tolerance, and what came out."""
+    verdict, estimate = solution.verdict, solution.error_estimate
+    if verdict is None or estimate is None:
+        raise EvaluationError(
+            "there is no search to draw, because no tolerance was given; write fp.solve(problem, tol=1e-6)."
+        )
+    rows = [(int(np.prod(width)), error) for width, error, _ in verdict.attempts if 0.0 < error < np.inf]
+
+    def draw(axis: Any) -> None:
+        if rows:
+            axis.plot(*zip(*rows, strict=True), "o-", color=LINES[0], label="attempts")
+        final = int(np.prod(solution.width))
+        if np.isfinite(estimate.worst) and estimate.worst > 0:
+            axis.plot(final, estimate.worst, "*", markersize=13, color=LINES[1], label=f"answer, {verdict.status}")
+        axis.axhline(verdict.tol, color="0.4", linestyle="--", linewidth=1.0, label=f"tol = {verdict.tol:g}")
+        axis.set(yscale="log", xlabel="neurons", ylabel="estimated relative L² error")
+        axis.set_title(f"search for {', '.join(solution.problem.fields)}")
+        axis.grid(alpha=0.25, linewidth=0.6, which="both")
+        axis.legend()
+
+    return Sheet([draw], 1, (5.2, 3.8))
+
+
+def plot_path(path: Path, file: str | None = None, ax: Any = None) -> Any:
+    """Draw the norm of the solutions of a path against the parameter, with folds and branch points."""
+    if file is not None:
+        checked_picture(file)
+
+    def draw(axis: Any) -> None:
+        axis.plot(path.parameters, path.norms, ".-", markersize=3, linewidth=1.2, color=LINES[0])
+        for fold in path.folds:
+            k = int(np.argmin(np.abs(path.parameters - fold.value)))
+            label = f"fold at {path.name} = {fold.value:.9g}"
+            axis.plot(fold.value, path.norms[k], "o", color=LINES[1], label=label)
+        for point in path.branch_points:
+            middle = sum(point.between) / 2.0
+            label = f"branch point near {path.name} = {middle:.4g}"
+            axis.plot(middle, point.norm, "s", color=LINES[2], label=label)
+        size = "L² norm" if path.norm == "L2" else "largest value"
+        fields = ", ".join(path.problem.fields)
+        axis.set(xlabel=path.name, ylabel=f"{size} of {fields}", title=f"solutions against {path.name}")
+        axis.grid(alpha=0.25, linewidth=0.6)
+        if path.folds or path.branch_points:
+            axis.legend()
+
+    return lay_out(Sheet([draw], 1, (6.0, 4.2)), file, ax)

@@ -1,4 +1,4 @@
-"""Solutions in two and more dimensions: frames over the plane, or over a slice through the middle."""
+"""Solutions in two and more dimensions: frames over the plane, or over a slice through the middle; eigenfunctions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.geometry import Box
 from frozenpinn.geometry.cells import Mesh, fill
 from frozenpinn.output.plotting.quantities import Labels, Quantity
-from frozenpinn.output.plotting.sheet import Sheet
+from frozenpinn.output.plotting.sheet import Sheet, lay_out
+from frozenpinn.runtime.figures import LINES
+from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import Domain
+    from frozenpinn.modes.result import Mode
 
 Array = np.ndarray
 _GRID = 121  # points along an edge of a box
 _CELLS = 160  # along the longest edge of another shape
 _ACROSS = 4  # frames in a row
+_MOST_MODES = 24  # in one picture
 _LONG = 6.0  # times as long as high: not drawn to scale
 
 
@@ -121,3 +125,38 @@ def _size(plane: Plane, one_frame: bool) -> tuple[float, float]:
     lengths = plane.domain.lengths[:2]
     ratio = float(lengths[1] / lengths[0]) if plane.to_scale else 0.8
     return width, float(np.clip(width * 0.85 * ratio, 1.1, 1.6 * width)) + 0.75
+
+
+# ---- eigenfunctions -----------------------------------------------------------------------------------
+
+
+def plot_functions(modes: Sequence[Mode], file: str | None = None, field: str | None = None) -> Any:
+    """Draw eigenfunctions in panels, each under its eigenvalue; return the figure."""
+    if not modes:
+        raise EvaluationError("there is no mode to draw.")
+    if file is not None:
+        checked_picture(file)
+    modes = list(modes)[:_MOST_MODES]
+    problem = modes[0].problem
+    name = problem.fields[0] if field is None else field
+    plane = None if problem.domain.dimension == 1 else Plane(problem.domain)
+    return lay_out(Sheet([_function(mode, name, plane) for mode in modes], min(5, len(modes)), (2.4, 2.3)), file)
+
+
+def _function(mode: Mode, field: str, plane: Plane | None) -> Callable[[Any], None]:
+    def draw(axis: Any) -> None:
+        if plane is None:
+            domain = mode.problem.domain
+            x = np.linspace(domain.lower[0], domain.upper[0], 300)
+            axis.axhline(0.0, color="0.8", linewidth=0.8)
+            axis.plot(x, np.real(mode(x, field=field)), color=LINES[0])
+            axis.tick_params(labelsize=7)
+        else:
+            values = np.real(mode(*plane.points.T, field=field))
+            limit = float(np.max(np.abs(values), initial=0.0)) or 1.0
+            plane.colour(axis, values, cmap="RdBu_r", vmin=-limit, vmax=limit)
+            axis.set(xticks=[], yticks=[])
+        value = complex(mode.value)
+        axis.set_title(f"{value.real:.6g}" + (f" {value.imag:+.4g}i" if value.imag else ""), fontsize=9)
+
+    return draw
