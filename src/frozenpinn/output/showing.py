@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from frozenpinn.errors import EvaluationError, FrozenPinnError
+from frozenpinn.errors import EvaluationError, FrozenPinnError, silenced
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.figures import apart
 from frozenpinn.runtime.html import aligned, card, lines, table
@@ -184,8 +183,7 @@ def _picture(result: Any) -> str:
     """Return a small picture of a result, or nothing if it can't be drawn."""
     buffer = io.BytesIO()
     try:
-        with apart(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with apart(), silenced(Warning):
             figure = result.plot()
     except FrozenPinnError:
         return ""
