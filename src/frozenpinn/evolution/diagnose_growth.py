@@ -2,8 +2,8 @@
 
 Where a reaction spreads into an unstable state (an epidemic among the healthy), errors in front of it grow like
 exp(rate·t). Those of the wrong sign run away though the solution stays bounded: a density becomes negative, and then
-ever more so. So a field that is nowhere negative at the start, and has become so before it got large, tells it. Where
-that is possible, its logarithm is solved for instead (transforms/logarithm.py).
+ever more so. A field that is nowhere negative at the start but turns negative before it gets large is the sign of this.
+Where that is possible, its logarithm is solved for instead (transforms/logarithm.py).
 """
 
 from __future__ import annotations

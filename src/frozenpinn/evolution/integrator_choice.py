@@ -51,7 +51,7 @@ def choose_integrator(
         return ETD(tolerance, fallback=stiff)
     start, end = system.time
     duration = end - start
-    # coefficients may vanish at the start: look at later times too, with the initial state
+    # coefficients may vanish at the start: evaluate at later times too, with the initial state
     jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in _shares(system)]
     if not all(np.all(np.isfinite(j)) for j in jacobians):
         return stiff
@@ -135,7 +135,7 @@ def _radius(system: OdeSystem) -> float:
 
 
 def _decays(system: OdeSystem) -> bool:
-    """Whether rough functions decay rather than oscillate: the mean of zᵀJz over random z beside that of |Jz|."""
+    """Whether rough functions decay rather than oscillate: mean zᵀJz over random z, relative to mean |z| |Jz|."""
     jacobian = system.jacobian_operator(system.time[0], system.initial_state)
     vectors = np.random.default_rng(0).normal(size=(system.size, 4))
     images = np.stack([jacobian @ v for v in vectors.T], axis=1)

@@ -98,7 +98,7 @@ def stable_cutoff(
     """Return the smallest cut-off whose operator has no spurious growing mode.
 
     Round-off in the columns of small singular values can push eigenvalues to the right. The
-    abscissa at the coarse cut-off ``reference`` tells what growth the equation itself has; a
+    abscissa at the coarse cut-off ``reference`` is the growth of the equation itself; a
     finer basis is accepted if it grows by less than a factor e over the duration beyond that.
 
     ``matrix_at`` returns the operator of the chosen basis functions, given as a mask.

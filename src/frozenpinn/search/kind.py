@@ -81,7 +81,7 @@ class Failure:
     Attributes
     ----------
     error
-        What a user is told, if nothing else helps.
+        What is raised, if nothing else helps.
     time
         Where a solve in time has stopped; not a number for others.
     solution
@@ -135,7 +135,7 @@ class Outcome(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """What two solutions tell of each other.
+    """The errors of two solutions, each estimated by the other.
 
     Attributes
     ----------

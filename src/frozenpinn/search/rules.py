@@ -18,7 +18,7 @@ class ModeRules:
 
     points: tuple[float, float, float] = (2.0, 4.0, 6.0)  #: points of the domain for each neuron
     cutoffs: tuple[float, ...] = (1e-13, 1e-11, 1e-9, 1e-7)  #: of the SVD layer, from fine to coarse
-    more: int = 8  #: values that are looked at beyond those asked for
+    more: int = 8  #: values examined beyond those asked for
     small: float = 1e-2  #: part of the largest value asked for that is the scale of those near zero
     neutral: float = 1e-7  #: growth rate, relative to the size of the eigenvalues, that is none
 
@@ -53,11 +53,11 @@ class StaticRules:
         return len(self.on_axes) + 1
 
     def axis_width(self, width: float, dimension: int) -> int:
-        """Return the neurons of each axis of a product, an even number, beside ``width`` neurons of other kinds."""
+        """Return the neurons of each axis of a product, an even number, that match ``width`` neurons of other kinds."""
         return 2 * round(self.on_axes[dimension - 2] * width ** (1.0 / min(dimension, 3)) / 2)
 
     def alike(self, widths: tuple[int, ...]) -> int:
-        """Return the number of other neurons beside which a product would have these on its axes, about."""
+        """Return about how many neurons of other kinds match a product with these on its axes."""
         d = min(len(widths), self.product_dimensions)
         each = float(np.exp(np.mean(np.log(widths))))
         return round((each / self.on_axes[d - 2]) ** min(d, 3))
@@ -111,7 +111,7 @@ class SizingRules:
     margin_on_products: float = 3.0  #: a first network that is too narrow costs little, one that is too wide much
     blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of the fit of data that finds the first width, about the cut-off of the SVD layer
-    trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution
+    trial_width: int = 200  #: neurons of the trial that shows whether one basis resolves a nonlinear solution
     trial_share: float = 5e-2  #: share of the finest functions at which such a trial has failed
     trial_margin: float = 0.3  #: part of the tolerance that a network may miss of a rough solution
     further_on_products: float = 2.5  #: how far beyond the width of a trial its outcome is trusted
@@ -150,7 +150,7 @@ class WindowRules:
     looser: float = 10.0  #: by which the accuracy is lowered if windows are many
     much_looser: float = 100.0  #: by which it is lowered if they are short
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
-    negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
+    negligible: float = 1e-4  #: a field this small relative to another one need not be resolved for itself
     per_cell: int = 8  #: Gauss points in each cell of a graded interval
 
 
@@ -162,11 +162,11 @@ class SearchRules:
     first_rtol: float = 0.3  #: tolerance in time of the first solve, as a part of the tolerance
     tighter: float = 0.3  #: tolerance in time of a solve, as a part of that of the solve before
     steps: float = 0.2  #: part of the tolerance that errors of time steps may take
-    step: float = 1.25  #: growth of width and points from one solve to the next, at least
-    stride: float = 1.8  #: the same at most
+    step: float = 1.25  #: smallest growth of width and points from one solve to the next
+    stride: float = 1.8  #: largest growth of width and points from one solve to the next
     caution: float = 1.3  #: what a solve takes may be underestimated by this
     again: float = 1.15  #: a solve that failed is tried once more with so much more width
-    enough: float = 16.0  #: growth of the width from which on nothing being resolved is a reason to stop
+    enough: float = 16.0  #: growth of the width below which an unresolved solution is no reason to stop
     wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth
     seeds: int = 7919  #: between the seeds of two solves
 
@@ -192,7 +192,7 @@ class StepErrorRules:
     turning: Effort = Effort((24, 96), 5, 4, 2, 4)  #: where states go round and round, in many more groups
     long: Effort = Effort((24, 96), 10, 6, 2, 3)  #: of long steps, on which solutions are polynomials of high degree
     long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: of these, if the outcome is doubted
-    scanned: int = 2000  #: steps that are looked at together, all of them where right-hand sides have corners
+    scanned: int = 2000  #: states evaluated at once, in batches where right-hand sides with corners need all steps
 
 
 @dataclass(frozen=True)

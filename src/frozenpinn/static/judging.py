@@ -67,7 +67,7 @@ class Once:
 
 @remembered
 def held_out(problem: Problem) -> HeldOut:
-    """Return random places, the same for all solves of a problem: 400 inside, about 200 on the boundary."""
+    """Return random places that all solves of a problem share: 400 inside, about 200 on the boundary."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
     x = frozen(domain.sample(400, "random", rng).x)
     each = 1 if domain.dimension == 1 else max(4, 200 // max(1, len(domain.sides)))
@@ -269,7 +269,7 @@ def least_errors(problem: Problem, function: Function, smallest: float) -> dict[
 
 
 def _joints(problem: Problem) -> float:
-    """Return the error of joining parts of a domain at points beside the cuts, which all solves share."""
+    """Return the error of joining parts of a domain at points next to the cuts, which all solves share."""
     if problem.interfaces is None:
         return 0.0
     corners = np.array([problem.domain.lower, problem.domain.upper])

@@ -166,7 +166,7 @@ def _norm(vector: Array) -> float:
 def _damped(
     form: _InCoefficients | _InModes, tangent: _Tangent, now: ModalState, correction: Array, direct: bool
 ) -> tuple[ModalState, float, float]:
-    """Take as much of a correction as makes the next one smaller, as far as the mean linear part can tell.
+    """Take as much of a correction as makes the next one smaller, judged by the mean linear part.
 
     Returned are the new state, the share, and about by how much the next correction will change it.
     """

@@ -214,7 +214,7 @@ def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bo
 
 
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
-    """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
+    """Choose the features, and say what Newton's method started from: what is given, the solve before, or our own."""
     problem, narrow = plan.problem, plan.for_pilots()
     given = read_start(plan.task.start, problem)
     start: Function | None = given
