@@ -23,7 +23,7 @@ _TIMES = 65
 
 def explained(error: IntegrationError, system: Discretisation | None) -> tuple[IntegrationError, tuple[str, ...]]:
     """Name the fields that turned negative before the blow-up, in the error, too; otherwise return it unchanged."""
-    large = 10.0  # by which it may have grown until then
+    large = 10.0  # growth up to which a field has not blown up yet when it turns negative
     negative = 3e-2  # part of its first size by which a density must have become negative
     trajectory = cast(Trajectory | None, error.trajectory)
     if system is None or trajectory is None or system.problem.is_linear:

@@ -181,7 +181,7 @@ def _estimate(
         gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
-        if steps is not None:  # they may be large between these times
+        if steps is not None:  # errors of steps may be large between these times
             overall[name] = max(overall[name], steps.whole(name) / scale)
         if problem.is_linear and overall[name] > rules.parted:
             # what has nothing in common with the truth is not judged by its own size

@@ -172,11 +172,11 @@ def _resolved(names: Sequence[str]) -> Decision:
 @remembered
 def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
-    on_shapes = (100, 150, 220, 330, 500, 800)  # the ladder of widths there
+    on_shapes = (100, 150, 220, 330, 500, 800)  # ladder of widths on other shapes
     widest_on_shapes = 220
-    widest_first = (400, 96, 32)  # where there is no closed form in time, by dimension
+    widest_first = (400, 96, 32)  # widest first width where time has no closed form, by dimension
     in_closed_form = 0.5  # of the tolerance, as widths cost little where time takes no steps
-    patience = 2  # widths in a row with a slow gain: the steps of that ladder are short
+    patience = 2  # widths in a row with a slow gain: the ladders of products have short steps
     on_lines = 0.02  # of the tolerance, as widths are cheap
     margin_on_shapes = 10.0  # times the tolerance
     rules, dimension = settings.rules.sizing, problem.domain.dimension

@@ -81,7 +81,7 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
     otherwise the Jacobian at the start decides between explicit steps and CVODE with GMRES.
     """
     pays = 30.0  # fastest rate that is solved exactly × duration
-    leading = 0.3  # part of the norm of the Jacobian that it must be
+    leading = 0.3  # part of the norm of the Jacobian that this rate must be
     dearer = 50.0  # cost of a CVODE step in FFT-based ETD steps
     if can_propagate(system):
         return ExactPropagator(tolerance, fallback=CVODE(rtol=tolerance))

@@ -27,7 +27,7 @@ Array = np.ndarray
 _BESIDE = 1e-7  # part of the time by which jumps are avoided
 _AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
 _FEATURES = 12  # whose equations are checked, the narrowest first
-_CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # of each
+_CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # cells of a feature; places and times in each
 
 
 class PartOfTime(NamedTuple):
@@ -211,7 +211,7 @@ def features_missed(solution: Solution) -> tuple[Missed, ...]:
 
 
 def _missed(solution: Solution, feature: Feature) -> Missed | None:
-    ignored = 0.3  # part of the terms
+    ignored = 0.3  # part of the terms up to which an imbalance is ignored
     problem, rng = solution.problem, np.random.default_rng(Seed.FORMULA_SCALES)
     rows = rng.choice(len(feature.low), min(_CELLS, len(feature.low)), replace=False)
     start, end = problem.time
@@ -238,7 +238,7 @@ def _missed(solution: Solution, feature: Feature) -> Missed | None:
 
 
 def _looks(problem: Problem, feature: Feature, row: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return places and times in a cell of a feature: along axes on which it is not narrow, all over."""
+    """Return places and times in a cell of a feature; along axes on which it is not narrow, anywhere."""
     d = problem.domain.dimension
     low, high = feature.low[row], feature.high[row]
     x = problem.domain.sample(_PLACES_IN_CELL, "random", rng).x.copy()

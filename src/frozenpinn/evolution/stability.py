@@ -48,7 +48,7 @@ def _stable(system: Discretisation, rules: CutoffRules) -> Discretisation:
         ranks[0] -= 1
     if all(rank == space.network.size for rank, space in zip(ranks, spaces, strict=True)):
         return system
-    if on_shape:  # of fewer functions the symmetry may be judged otherwise: look again
+    if on_shape:  # with fewer functions the symmetry may be judged otherwise: judge it again
         return _stable(system.truncated(ranks, judge_again=True), rules)
     return system.truncated(ranks, judge_again=system.linear.structure == "general")
 

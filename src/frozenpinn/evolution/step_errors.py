@@ -302,7 +302,7 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRul
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
-    corners = 3.0  # by how much these are underestimated: no quadrature is exact at a corner
+    corners = 3.0  # factor by which errors at corners are underestimated: no quadrature is exact there
     assert piece.system is not None
     found = []
     for moments in np.split(

@@ -227,8 +227,8 @@ class March:
     def _judge(self, shares: tuple[float, ...], t: float, windows: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""
         tiny = 1e-5  # part of the whole time; three windows in a row that are shorter never help
-        most = 80  # windows: if there would be more, less accuracy makes them longer
-        hasty = 1e-5  # down to this
+        most = 80  # windows: if there would be more, a lower accuracy makes them longer
+        hasty = 1e-5  # threshold up to which the accuracy is lowered because windows are many
         start, end = self.problem.time
         length = self.pieces[-1].end - self.pieces[-1].start
         self._short = self._short + 1 if length < self.rules.short * (end - start) else 0

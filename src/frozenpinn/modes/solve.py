@@ -258,8 +258,8 @@ def _functions(
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
     done, probes, domain = set[int](), list[Array](), plan.problem.domain
-    doubt = 3.0  # errors within which values are one and imaginary parts nothing: at least and at most
-    of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # these parts of the value
+    doubt = 3.0  # errors within which values count as one, and imaginary parts as zero
+    of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # bounds of both, relative to the value
     for k in chosen:
         if k in done:
             continue

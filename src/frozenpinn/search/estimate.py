@@ -3,8 +3,8 @@
 Both solve the same problem, with other neurons, other points, and one has more of both and smaller tolerances in time.
 Where their errors are independent, the distance is the error of the less accurate one (up to √2). Where they share a
 bias that falls off slowly with the width, as at corners and jumps, one is so much wider that the distance is still a
-good part of it. The error of the finer one is a part of the distance, and the ratio of residuals
-determines which: residuals may exceed errors by orders of magnitude, but they do so for both.
+good part of it. The error of the finer one is a part of the distance, and the ratio of residuals determines which:
+residuals may exceed errors by orders of magnitude, but they do so for both.
 """
 
 from __future__ import annotations
@@ -97,9 +97,8 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
 
     Residuals of equations have derivatives in them and fall off more slowly than errors; misfits of initial data have
     none, but are those of one time: the geometric mean of both ratios is taken. Boundary conditions that got better by
-    less than that hold it up. Conditions and initial data count if the coarser one misses them visibly relative
-    to the distance; else they are not what is wrong. Where the equations are solved exactly, initial data are all there
-    is.
+    less than that hold it up. Conditions and initial data count only if the coarser one's misfit is visible relative
+    to the distance. Where the equations are solved exactly, initial data are all there is.
     """
     small = 0.1  # part of the distance: a misfit of data below it is not what is wrong
     a, b = coarser.reduced, finer.reduced

@@ -141,7 +141,7 @@ def left_over(problem: Problem, function: Function) -> float:
 
 
 def left_at(problem: Problem, function: Function, places: HeldOut) -> float:
-    """Return the same at given places, which live as long as the problem."""
+    """Return what a function leaves at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
     weight = 10.0  # of a misfit of conditions, compared with one of equations

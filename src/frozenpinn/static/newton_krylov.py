@@ -114,7 +114,7 @@ def balance(
     least = 1e-9  # accuracy of inner solves, relative to the right-hand side
     flat = 0.7  # ratio of two small corrections beyond which they are round-off
     near = 0.1  # change of a state up to which the modes of the one before precondition as well
-    few = 5  # products with the Jacobian up to which they do so, too
+    few = 5  # products with the Jacobian up to which those modes are kept as well
     for _ in range(most):
         if changes and changes[-1] > near and products > few and not form.settled:
             state = form.outward(now.z)

@@ -206,7 +206,7 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
 
 
 def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bool:
-    """Whether a pilot sees too little for its features to be enough, or sees hardly more than the one before."""
+    """Whether a pilot resolves too little for its features to suffice, or hardly more than the one before."""
     rules = plan.task.rules.static
     if promised(plan, pilot) > rules.detail_blind:
         return True
