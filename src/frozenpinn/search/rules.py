@@ -173,7 +173,7 @@ class SearchRules:
 
 @dataclass(frozen=True)
 class Effort:
-    """How closely errors are followed: groups of steps, nodes on a step, smooth functions (in all, per field), states."""
+    """Effort of following errors: groups of steps, nodes on a step, smooth functions (in all, per field), states."""
 
     groups: tuple[int, int]
     nodes: int
