@@ -1,1 +1,1 @@
-"""Functions beside the neurons: corners, holes, layers, narrow sources; offers.py lists them."""
+"""Functions added to the neurons: corners, holes, layers, narrow sources; offers.py lists them."""

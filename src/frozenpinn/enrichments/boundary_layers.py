@@ -132,7 +132,7 @@ def find_sites(problem: Problem, about: Function) -> Sites | None:
 
 
 def _inwards(problem: Problem, points: BoundaryPoints, rates: Array) -> Array:
-    """Tell at which places all of the domain lies behind the tangent plane, about: elsewhere exponentials grow."""
+    """Mark places with about all of the domain behind the tangent plane: elsewhere exponentials grow."""
     inside = problem.domain.sample(200, "sobol", 0).x
     ahead = np.max(np.einsum("nid,nd->ni", inside[None] - points.x[:, None], points.normals), axis=1)
     return np.asarray(ahead * rates < 1.0)

@@ -1,4 +1,4 @@
-"""Which singular functions of corners a problem needs beside the neurons."""
+"""Which singular functions of corners a problem needs in addition to the neurons."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Enrichment(Protocol):
     """An entry of the list: yields functions for a pilot to try, nothing for most problems."""
 
     def __call__(self, pilot: Pilot) -> Iterator[Features]:
-        """Look at a pilot and yield what may help."""
+        """Inspect a pilot and yield what may help."""
 
 
 def beside(functions: SpecialFunctions, *others: SpecialFunctions | None) -> SpecialFunctions:

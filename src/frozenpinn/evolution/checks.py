@@ -1,4 +1,4 @@
-"""What a solve looks at before it returns, and warns of."""
+"""What a solve checks before it returns, and warns of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from frozenpinn.search.rules import CheckRules, Rules
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_TELLING = 20  # functions (of an axis) whose finest tenth tells something
+_TELLING = 20  # fewest functions (of an axis) whose finest tenth measures the resolution
 
 
 def not_finite(solution: Solution, rules: CheckRules) -> IntegrationError | None:
@@ -42,7 +42,7 @@ def _all_norms(solution: Solution) -> Array:
 
 
 def warn_if_missed(solution: Solution, rules: CheckRules) -> None:
-    """Warn about conditions that are not met: all that is left to be told where the error is estimated."""
+    """Warn about conditions that are not met: the only check that an error estimate does not replace."""
     if solution.problem.domain.dimension > 1:
         _warn_if_boundary_is_missed(solution, rules)
         _warn_if_laws_are_missed(solution, rules)
@@ -90,7 +90,7 @@ def _places(problem: Problem) -> Array:
 
 
 def _growth(solution: Solution) -> str:
-    """Say what makes a solution grow beyond all bounds: modes of the equation, or of a basis that is too coarse."""
+    """Name the cause of unbounded growth: modes of the equation, or of a basis that is too coarse."""
     rate, (start, end) = solution.system.linear.abscissa, solution.problem.time
     if solution.problem.is_linear or rate * (end - start) > 1.0:
         return (
@@ -101,7 +101,7 @@ def _growth(solution: Solution) -> str:
 
 
 def _is_quiet(solution: Solution, rules: CheckRules) -> bool:
-    """Whether bounds tell that a solution on a product stays finite, does not grow much and is resolved."""
+    """Whether bounds show that a solution on a product stays finite, does not grow much and is resolved."""
     piece = solution.pieces[0]
     system, trajectory = _system(piece), piece.trajectory
     network, bounds = system.spaces[0].network, getattr(trajectory, "bounds", None)
@@ -161,7 +161,7 @@ def _warn_if_unresolved(solution: Solution, rules: CheckRules) -> None:
 
 
 def _warn_if_boundary_is_missed(solution: Solution, rules: CheckRules) -> None:
-    """Warn about conditions that are not met; where they are met by construction there is nothing to look at."""
+    """Warn about conditions that are not met; where they are met by construction there is nothing to check."""
     softly = 2e-2  # misfit of conditions that are met in least squares, about as well as the equation
     problem, system = solution.problem, _system(solution.pieces[0])
     if problem.domain.dimension == 1 or any(space.network.is_product for space in system.spaces):

@@ -2,8 +2,8 @@
 
 Where a reaction spreads into an unstable state (an epidemic among the healthy), errors in front of it grow like
 exp(rate·t). Those of the wrong sign run away though the solution stays bounded: a density becomes negative, and then
-ever more so. So a field that is nowhere negative at the start, and has become so before it got large, tells it. Where
-that is possible, its logarithm is solved for instead (transforms/logarithm.py).
+ever more so. A field that is nowhere negative at the start but turns negative before it gets large is the sign of this.
+Where that is possible, its logarithm is solved for instead (transforms/logarithm.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIMES = 65
 
 def explained(error: IntegrationError, system: Discretisation | None) -> tuple[IntegrationError, tuple[str, ...]]:
     """Name the fields that turned negative before the blow-up, in the error, too; otherwise return it unchanged."""
-    large = 10.0  # by which it may have grown until then
+    large = 10.0  # growth up to which a field has not blown up yet when it turns negative
     negative = 3e-2  # part of its first size by which a density must have become negative
     trajectory = cast(Trajectory | None, error.trajectory)
     if system is None or trajectory is None or system.problem.is_linear:

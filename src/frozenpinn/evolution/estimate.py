@@ -1,7 +1,7 @@
 """How far a solution in time may be from the truth, by its distance from a second one that shares little with it.
 
-At the start, the data themselves tell the error. What both solutions may share is added: errors of their steps, narrow
-features of formulas and peaks of sources that neither has seen.
+At the start, the data give the error directly. What both solutions may share is added: errors of their steps, narrow
+features of formulas and peaks of sources that neither has resolved.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def judge_pair(
 ) -> Pair:
     """Estimate the errors of two solutions, each by the other.
 
-    If the finer one is within ``tol``, the steps of the other one do not matter, and are not looked at; nor if those of
-    the finer one, which has smaller tolerances, are far below the distance.
+    Errors of the time steps of the coarser one are not estimated if the finer one is within ``tol``, or if errors
+    of its own steps, which have smaller tolerances, are far below the distance.
     """
     trust = 2.5  # the error of the finer one as part of the distance, over the ratio of residuals
     stepped = 0.02  # least such ratio if time is stepped: residuals do not see how errors of steps add up
@@ -113,7 +113,7 @@ def _share_of_steps(
 
 
 def _steps(solution: Solution, name: str, distance: float, rules: EstimateRules) -> StepErrors | None:
-    """Return what time steps have added up to; more than the distance of two solutions is looked at closely."""
+    """Return what time steps have added up to, estimated closely if it exceeds the distance of two solutions."""
     found = step_errors(solution, rules=rules.step_errors)
     if found is None or not found.whole(name) > distance:
         return found
@@ -181,7 +181,7 @@ def _estimate(
         gaps[0] = max(gaps[0], start) if part is None else start
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
-        if steps is not None:  # they may be large between these times
+        if steps is not None:  # errors of steps may be large between these times
             overall[name] = max(overall[name], steps.whole(name) / scale)
         if problem.is_linear and overall[name] > rules.parted:
             # what has nothing in common with the truth is not judged by its own size
@@ -230,8 +230,8 @@ def _times(problem: Problem, invariant: bool, free: bool) -> _When:
     """Return the times of a comparison, and which of them are evenly spread.
 
     Where data and equation do not agree at the start (in a derivative, say) there is a layer in time, and all of the
-    error may be in it; not where equations are solved exactly. Fewer times tell of solutions that decay or oscillate
-    freely.
+    error may be in it; not where equations are solved exactly. Fewer times suffice for solutions that decay or
+    oscillate freely.
     """
     start, end = problem.time
     if invariant:
@@ -256,9 +256,9 @@ def _lost(solution: Solution, times: Array) -> Array:
 def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, distance: float) -> tuple[float, float]:
     """Return the error at the start, which is known, and the part of it that both solutions have missed.
 
-    What lies between the points of both is in neither, and their distance does not tell; it is taken to last.
+    What lies between the points of both is in neither, so their distance does not show it; it is taken to last.
     """
-    shared_part = 0.3  # a distance that is so small beside the initial error
+    shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
     wanted = initial_values(problem, name, 0, places.x)
     gap = float(places.rms(found - wanted))
@@ -293,7 +293,7 @@ def _missed_forcing(solution: Solution, name: str, times: Array) -> Array:
 
 
 def _growth(times: Array, gaps: Array, sizes: Array) -> float | None:
-    """Return the rate of an error that grows exponentially beside the solution, from small to visible."""
+    """Return the rate of an error that grows exponentially relative to the solution, from small to visible."""
     chaotic = 1e3  # growth of relative errors that no front or layer explains
     steady = 0.9  # correlation of the logarithm of the error with time, in chaos
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -2,7 +2,7 @@
 
 A held-out fit of initial data, forcing and boundary data foretells the error of the solution within an order of
 magnitude, as long as the solution stays as smooth as the data. For nonlinear problems in one dimension a rough trial
-tells whether it does: a front calls for a basis that follows it, detail everywhere for a wider one.
+shows whether it does: a front calls for a basis that follows it, detail everywhere for a wider one.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ def _grown(sizes: Sizes, task: Task) -> Width | None:
 
 def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:
     """Return what a solve on a product teaches the next one: which axes are resolved, and whether to follow fronts."""
-    resolved = 1e-2  # what the slower neurons of an axis miss beside those of another one
-    negligible = 1e-2  # the same beside the tolerance
+    resolved = 1e-2  # largest misfit of a resolved axis (of its slower neurons), relative to that of the worst axis
+    negligible = 1e-2  # largest misfit of a resolved axis, relative to the tolerance
     fewer = 1.5  # times: a basis that follows a front needs fewer neurons across it
     asked = task.tolerances.solution
     if asked is None or not solution.pieces[-1].expansions[0].basis.is_product:
@@ -172,11 +172,11 @@ def _resolved(names: Sequence[str]) -> Decision:
 @remembered
 def _width_for_data(problem: Problem, settings: Settings, tol: float) -> Width:
     """Return the smallest width of a ladder that represents the data well enough, or that more does not help."""
-    on_shapes = (100, 150, 220, 330, 500, 800)  # the ladder of widths there
+    on_shapes = (100, 150, 220, 330, 500, 800)  # ladder of widths on other shapes
     widest_on_shapes = 220
-    widest_first = (400, 96, 32)  # where there is no closed form in time, by dimension
+    widest_first = (400, 96, 32)  # widest first width where time has no closed form, by dimension
     in_closed_form = 0.5  # of the tolerance, as widths cost little where time takes no steps
-    patience = 2  # widths in a row with a slow gain: the steps of that ladder are short
+    patience = 2  # widths in a row with a slow gain: the ladders of products have short steps
     on_lines = 0.02  # of the tolerance, as widths are cheap
     margin_on_shapes = 10.0  # times the tolerance
     rules, dimension = settings.rules.sizing, problem.domain.dimension
@@ -217,8 +217,8 @@ def _climb(
 ) -> int:
     """Return the first width with a misfit within the margin, or that before some which brought little.
 
-    Waves that are too short for a width are not seen at all: only from there on a slow gain tells something.
-    ``closely`` also looks half-way between two widths.
+    A network that is too narrow does not see short waves at all, so a slow gain counts only where the misfit is below
+    ``rules.blind``. ``closely`` also tries the width half-way between two.
     """
     slow_gain = 0.5  # a fit that gets better by less is limited by the data
     before, slow = np.inf, 0
@@ -247,7 +247,7 @@ def _misfit(problem: Problem, sampler: Sampler, ridge: float) -> float:
 
 
 def _misfit_on_axis(problem: Problem, frame: Frame, settings: Settings, axis: int, width: int) -> float:
-    """Return the same for one axis of a product, along lines parallel to it."""
+    """Return the misfit of the data along one axis of a product, on lines parallel to it."""
     lines = 4  # parallel to the axis
     rng, domain, rules = np.random.default_rng(Seed.FIRST_WIDTH), problem.domain, settings.rules.sizing
     line = domain.axis(axis)  # type: ignore[attr-defined]
@@ -300,7 +300,7 @@ def _trial(problem: Problem, integrator: str | Integrator | None, all_rules: Rul
 
 
 def fronts_to_follow(solution: Solution, misfits: Sequence[float], widths: Sequence[int], task: Task) -> list[bool]:
-    """Tell for each axis whether there is a front along it that a basis should follow.
+    """Return for each axis whether there is a front along it that a basis should follow.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def fronts_to_follow(solution: Solution, misfits: Sequence[float], widths: Seque
 
 
 def _fronts(solution: Solution, rules: WindowRules) -> list[bool]:
-    """Tell for each axis whether the solution is steep on a small part of it, as long as it can be trusted."""
+    """Return for each axis whether the solution, while it can be trusted, is steep on a small part of it."""
     trusted = 2e-2  # share of the finest functions
     piece = solution.pieces[-1]
     system, times = solution.system, np.linspace(piece.start, piece.end, 33)

@@ -179,7 +179,7 @@ def place(
 
 
 def even_axes(plan: Plan, slopes: Sequence[Slopes]) -> list[bool]:
-    """Tell for each axis of a product whether the solution is about as steep everywhere along it, or hardly varies."""
+    """Return for each axis of a product whether the solution is about equally steep all along it, or hardly varies."""
     rules = plan.task.rules.windows
     least = rules.negligible * max(map(total_slope, slopes))
     return [total_slope(axis) <= least or is_spread_out(axis) for axis in slopes]

@@ -51,7 +51,7 @@ def choose_integrator(
         return ETD(tolerance, fallback=stiff)
     start, end = system.time
     duration = end - start
-    # coefficients may vanish at the start: look at later times too, with the initial state
+    # coefficients may vanish at the start: evaluate at later times too, with the initial state
     jacobians = [system.jacobian(start + s * duration, system.initial_state) for s in _shares(system)]
     if not all(np.all(np.isfinite(j)) for j in jacobians):
         return stiff
@@ -81,7 +81,7 @@ def _for_products(system: OdeSystem, tolerance: float, rules: IntegratorRules) -
     otherwise the Jacobian at the start decides between explicit steps and CVODE with GMRES.
     """
     pays = 30.0  # fastest rate that is solved exactly × duration
-    leading = 0.3  # part of the norm of the Jacobian that it must be
+    leading = 0.3  # part of the norm of the Jacobian that this rate must be
     dearer = 50.0  # cost of a CVODE step in FFT-based ETD steps
     if can_propagate(system):
         return ExactPropagator(tolerance, fallback=CVODE(rtol=tolerance))
@@ -135,7 +135,7 @@ def _radius(system: OdeSystem) -> float:
 
 
 def _decays(system: OdeSystem) -> bool:
-    """Whether rough functions decay rather than oscillate: the mean of zᵀJz over random z beside that of |Jz|."""
+    """Whether rough functions decay rather than oscillate: mean zᵀJz over random z, relative to mean |z| |Jz|."""
     jacobian = system.jacobian_operator(system.time[0], system.initial_state)
     vectors = np.random.default_rng(0).normal(size=(system.size, 4))
     images = np.stack([jacobian @ v for v in vectors.T], axis=1)

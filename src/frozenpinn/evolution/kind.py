@@ -63,7 +63,7 @@ class Evolution:
                 lost = not_finite(solution, task.rules.checks)
                 if lost is not None:
                     return Failure(lost, lost.time, widest=inf)
-                if asked:  # the estimate tells all else that could be warned of
+                if asked:  # the error estimate replaces all other warnings
                     warn_if_missed(solution, task.rules.checks)
                 else:
                     warn_if_suspicious(solution, task.rules)

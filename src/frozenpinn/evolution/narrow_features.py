@@ -27,7 +27,7 @@ Array = np.ndarray
 _BESIDE = 1e-7  # part of the time by which jumps are avoided
 _AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
 _FEATURES = 12  # whose equations are checked, the narrowest first
-_CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # of each
+_CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # cells of a feature; places and times in each
 
 
 class PartOfTime(NamedTuple):
@@ -107,7 +107,7 @@ def _carries(problem: Problem) -> bool:
 def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:
     """Return places on an axis with features at some stretches; without any it is even."""
     per_feature = 33
-    places = 2001  # at which a density is given, beside those of the features
+    places = 2001  # evenly spaced, at which a density is given, in addition to those of the features
     own = [_widened(s, lower, upper) for s in stretches]
     parts = [np.linspace(s.low, s.high, min(4001, per_feature + int(4 * (s.high - s.low) / s.width))) for s in own]
     x = np.unique(np.concatenate([np.linspace(lower, upper, places), *parts]))
@@ -115,15 +115,15 @@ def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:
 
 
 def _density(x: Array, stretch: Stretch) -> Array:
-    """Return a density that is even on a stretch and falls off over some widths beside it."""
+    """Return a density that is even on a stretch and falls off over some widths outside it."""
     outside = np.maximum(0.0, np.maximum(stretch.low - x, x - stretch.high)) / (2.0 * stretch.width)
     return np.asarray(np.exp(-(outside**2)))
 
 
 @remembered
 def telling_times(problem: Problem) -> Array:
-    """Return times in and around pulses of formulas, and beside those where they jump: errors may be there alone."""
-    most_pulses = 12  # that are looked at one by one
+    """Return times in and around pulses of formulas, and next to their jumps: errors may occur there alone."""
+    most_pulses = 12  # that get times of their own, as do jumps
     scales, (start, end) = formula_scales(problem), problem.time
     breaks = np.array(scales.breaks)
     found = [breaks - _BESIDE * (end - start), breaks + _BESIDE * (end - start)]
@@ -172,7 +172,7 @@ def is_abrupt(problem: Problem) -> bool:
 
 def _switches(problem: Problem, node: sp.Expr) -> bool:
     """Whether a function changes all of a sudden where a field passes through some value, as tanh(1000*u) does."""
-    sudden = 100.0  # change of an argument as a field goes from zero to its size, from which on a function is a switch
+    sudden = 100.0  # change of an argument as a field goes from zero to its size, above which a function is a switch
     argument = node.args[0]
     fields = {s: jet.field for s, jet in problem.jets.jets_in(argument).items() if jet.order == 0 and not jet.time}
     if not fields:
@@ -211,7 +211,7 @@ def features_missed(solution: Solution) -> tuple[Missed, ...]:
 
 
 def _missed(solution: Solution, feature: Feature) -> Missed | None:
-    ignored = 0.3  # part of the terms
+    ignored = 0.3  # part of the terms up to which an imbalance is ignored
     problem, rng = solution.problem, np.random.default_rng(Seed.FORMULA_SCALES)
     rows = rng.choice(len(feature.low), min(_CELLS, len(feature.low)), replace=False)
     start, end = problem.time
@@ -238,7 +238,7 @@ def _missed(solution: Solution, feature: Feature) -> Missed | None:
 
 
 def _looks(problem: Problem, feature: Feature, row: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return places and times in a cell of a feature: along axes on which it is not narrow, all over."""
+    """Return places and times in a cell of a feature; along axes on which it is not narrow, anywhere."""
     d = problem.domain.dimension
     low, high = feature.low[row], feature.high[row]
     x = problem.domain.sample(_PLACES_IN_CELL, "random", rng).x.copy()

@@ -1,4 +1,4 @@
-"""Whether a basis still resolves the solution: the last functions tell, as they are ordered from smooth to rough."""
+"""Whether a basis still resolves the solution, by its last functions: they are ordered from smooth to rough."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Array = np.ndarray
 
 
 class Watch:
-    """Tells when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it.
+    """Detects when a basis no longer resolves the solution: its finest tenth carries more than ``limit`` of it.
 
-    Of what remains after a known part is subtracted, ``least`` is a size: it may begin with nothing.
+    ``least`` is the smallest size shares refer to: what remains after a known part is subtracted may begin at zero.
     """
 
     def __init__(self, system: Discretisation, threshold: float, rules: WindowRules, least: float = 0.0) -> None:
@@ -45,7 +45,7 @@ class Watch:
         return max(self.shares(y))
 
     def shares(self, y: Array) -> tuple[float, ...]:
-        """Return the same for each axis."""
+        """Return for each axis the share of the solution in its finest tenth, the largest of all fields."""
         parts = [orders[0] for orders in self._layout.split(y)]
         sizes = [float(np.linalg.norm(c)) for c in parts]
         floor = max(self._negligible * max(sizes), self._least)

@@ -48,7 +48,7 @@ def _stable(system: Discretisation, rules: CutoffRules) -> Discretisation:
         ranks[0] -= 1
     if all(rank == space.network.size for rank, space in zip(ranks, spaces, strict=True)):
         return system
-    if on_shape:  # of fewer functions the symmetry may be judged otherwise: look again
+    if on_shape:  # with fewer functions the symmetry may be judged otherwise: judge it again
         return _stable(system.truncated(ranks, judge_again=True), rules)
     return system.truncated(ranks, judge_again=system.linear.structure == "general")
 
@@ -98,7 +98,7 @@ def stable_cutoff(
     """Return the smallest cut-off whose operator has no spurious growing mode.
 
     Round-off in the columns of small singular values can push eigenvalues to the right. The
-    abscissa at the coarse cut-off ``reference`` tells what growth the equation itself has; a
+    abscissa at the coarse cut-off ``reference`` is the growth of the equation itself; a
     finer basis is accepted if it grows by less than a factor e over the duration beyond that.
 
     ``matrix_at`` returns the operator of the chosen basis functions, given as a mask.

@@ -1,10 +1,10 @@
 """Errors of time steps, and what the problem makes of them: multiplied, kept or forgotten.
 
-Two solves with the same integrator may share the errors of their steps, so their distance does not tell them. Here the
+Two solves with the same integrator may share the errors of their steps, so their distance does not show them. Here the
 trajectory is put into its system, whatever the method: what it leaves, d = y' − f(t, y), makes an error e' = J e + d.
 Over a step that is ∫ exp(J (b − t)) d(t) dt, in which errors of the interpolation between steps cancel. One step of
-each of some groups is looked at. Errors are followed on the smoothest functions of the basis, and on those that the
-solution itself is made of; rough functions have residuals that tell.
+each of some groups is evaluated. Errors are followed on the smoothest functions of the basis, and on those that the
+solution itself is made of; errors in rough functions show in residuals.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from frozenpinn.transforms import Logarithm
 Array = np.ndarray
 _RULES = StepErrorRules()
 _SMALL = 1e-3  # part of the largest state that nudges refer to at least
-_LARGEST = 1e200  # beyond which nothing is told any more
+_LARGEST = 1e200  # beyond which errors and growth are not followed
 
 
 class StepErrors(NamedTuple):
@@ -60,12 +60,12 @@ class StepErrors(NamedTuple):
 
 @remembered
 def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules = _RULES) -> StepErrors | None:
-    """Return what the steps of a solution have added up to; None if there are none, or nothing can be told of them.
+    """Return what the steps of a solution have added up to; None if there are none, or it can't be estimated.
 
-    Few directions see growth that others would damp. So what they tell is doubted where it exceeds the distance of two
+    Few directions see growth that others would damp. So their estimate is doubted where it exceeds the distance of two
     solutions, and ``closely`` follows errors in many directions, at several times the cost.
     """
-    many = 400  # coefficients of a product, where looking at many states costs as much as steps
+    many = 400  # coefficients of a product, above which evaluating many states costs as much as steps
     per_group = 8  # steps
     fewest = 4  # groups of a window, if there are many
     pieces, problem = solution.pieces, solution.problem
@@ -140,7 +140,7 @@ def _of_piece(piece: Piece, count: int, effort: Effort, rules: StepErrorRules, a
 
 
 class _Choice(NamedTuple):
-    """One step of each group, what all of the group leave beside its rate, and which part of the time it stands for."""
+    """One step of each group, the group's mean residual relative to the step's, and the step's share of its time."""
 
     steps: Array
     weights: Array
@@ -186,8 +186,8 @@ def _looked_at(
 def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:
     """Solve e' = J e + d on steps from e = 0 on, by collocation; return e at the nodes and at the ends.
 
-    In between, a trajectory may be wrong though its steps are right. A few steps are looked at together, as a large
-    factorisation can't be broken off.
+    In between, a trajectory may be wrong though its steps are right. Only a few steps are solved for at once, as a
+    large factorisation can't be interrupted.
     """
     parts = [_collocated(*own) for own in zip(*(_few(a) for a in (jacobians, lengths, left)), strict=True)]
     inner, ends = zip(*parts, strict=True)
@@ -251,7 +251,7 @@ def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tupl
     Long steps, on which states turn far, are divided.
     """
     most = 1600  # groups; "cubic rotation" of the study "nasty" needs 310
-    turn = 0.3  # by which a state may change, beside its size, during a group of steps
+    turn = 0.3  # largest change of a state, relative to its size, during a group of steps
     stride, path = _path(trajectory, breaks, rules)
     if (parts := int(min(path[-1] / turn, most) / (len(breaks) - 1))) > 0:
         breaks = _divided(breaks, 1 + parts)
@@ -262,7 +262,7 @@ def _turns(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tupl
 
 
 def _path(trajectory: Trajectory, breaks: Array, rules: StepErrorRules) -> tuple[int, Array]:
-    """Return how far states have moved, beside their size, at each of some breaks; and how many are passed over."""
+    """Return a stride, and how far states have moved, relative to their size, at every such break."""
     stride = -(-len(breaks) // rules.scanned)
     states, _ = states_and_rates(trajectory, breaks[::stride])
     sizes = np.linalg.norm(states, axis=1)
@@ -302,7 +302,7 @@ def _worst_steps(piece: Piece, breaks: Array, chosen: Array, rules: StepErrorRul
 
     Where right-hand sides have corners, one step of many may have all of the error.
     """
-    corners = 3.0  # by how much these are underestimated: no quadrature is exact at a corner
+    corners = 3.0  # factor by which errors at corners are underestimated: no quadrature is exact there
     assert piece.system is not None
     found = []
     for moments in np.split(
@@ -423,7 +423,7 @@ def _smoothest(sizes: tuple[int, ...], count: int) -> Array:
 def _bubble(system: Discretisation, network: Basis) -> Array:
     """Return the coefficients of a function with one hump in a box: what grows most is smooth.
 
-    The first functions of a product need not be, as sines are sorted by how well they can be told apart.
+    The first functions of a product need not be, as sines are sorted by how well they can be distinguished.
     """
     domain = system.problem.domain
     s = (system.points.x - domain.lower) / domain.lengths

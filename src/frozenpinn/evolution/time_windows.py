@@ -1,7 +1,7 @@
 """From the first basis to the end of time: one system after another, each with its own basis.
 
 A frozen basis is good for as long as the solution stays as smooth as the basis is fine. The functions are ordered from
-smooth to rough by the SVD layer, so the last tenth of the coefficients tells when that ends: a :class:`Watch` asks the
+smooth to rough by the SVD layer, so the last tenth of the coefficients shows when that ends: a :class:`Watch` asks the
 integrator to stop there. The solution at that moment gives a grading of the interval, or of each axis of a box, by
 which new points and neurons are placed (grading.py); the solution is projected onto the new basis and goes on.
 """
@@ -62,8 +62,8 @@ class March:
         self._given_up: float | None = None
         self._tolerated = visible
         self._size: float | None = None
-        self._frame: MovingFrame | None = None  # the coordinates of this window, …
-        self._seen = problem  # … and the problem in them
+        self._frame: MovingFrame | None = None  # the coordinates of this window
+        self._seen = problem  # the problem in the coordinates of this window
         self._without = plan.task.settings.without
         self._decisions: list[Decision] = []
 
@@ -227,8 +227,8 @@ class March:
     def _judge(self, shares: tuple[float, ...], t: float, windows: Windows) -> None:
         """Widen the network if windows get too short; then accept less accuracy; then give up."""
         tiny = 1e-5  # part of the whole time; three windows in a row that are shorter never help
-        most = 80  # windows: if there would be more, less accuracy makes them longer
-        hasty = 1e-5  # down to this
+        most = 80  # windows: if there would be more, a lower accuracy makes them longer
+        hasty = 1e-5  # threshold up to which the accuracy is lowered because windows are many
         start, end = self.problem.time
         length = self.pieces[-1].end - self.pieces[-1].start
         self._short = self._short + 1 if length < self.rules.short * (end - start) else 0
@@ -259,7 +259,7 @@ class March:
 
         ``at_once`` leaves an axis that can't grow by all of a step.
         """
-        lacking = 0.1  # share of the finest functions of an axis beside the largest
+        lacking = 0.1  # share of the finest functions of an axis, relative to the largest, above which it grows
         growth = 1.5
         grown = []
         for width, first, share in zip(self._widths, self._first, shares, strict=True):
@@ -310,7 +310,7 @@ class March:
     # ---- one basis ------------------------------------------------------------------------------------
 
     def _even(self, stage: Stage) -> Discretisation:
-        """Build the first basis, which does not look at the solution."""
+        """Build the first basis, which does not depend on the solution."""
         with self.watch.stage("points"):
             cloud = self.plan.place_points(self.problem)
         with self.watch.stage("hidden, boundary and SVD layer"):
@@ -355,7 +355,7 @@ class March:
         return found
 
     def _look(self, system: Discretisation) -> Watch:
-        """Return what tells whether a basis resolves the solution."""
+        """Return the watch on whether a basis resolves the solution."""
         least = self._size if self.problem.before is not None else None
         return Watch(system, self.threshold, self.rules, least or 0.0)
 

@@ -73,7 +73,7 @@ def continued(system: Discretisation, y: Array, time: tuple[float, float], short
 
 def jumps(before: Sequence[Space], after: Sequence[Space], t: float) -> bool:
     """Whether boundary data or laws of two parts of the time differ where one ends and the other begins."""
-    same = 1e-8  # by which boundary data before and after some time may differ, beside their size
+    same = 1e-8  # largest difference of boundary data before and after some time, relative to their size
     for old, new in zip(before, after, strict=True):
         if any(a.residual != b.residual for (a, _), (b, _) in zip(old.laws, new.laws, strict=True)):
             return True

@@ -70,7 +70,7 @@ def by_distance(values: Array, near: complex = 0.0) -> Array:
 
 
 def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tuple[complex, Array]:
-    """Return (A − s B)⁻¹ with a shift s beside ``near`` that is no eigenvalue."""
+    """Return (A − s B)⁻¹ with a shift s next to ``near`` that is no eigenvalue."""
     for factor in (1.0, 1.7, 0.43):
         shift = near + factor * step
         try:

@@ -202,7 +202,7 @@ def stability(
     progress: Progress | bool | None = None,
     settings: Settings | None = None,
 ) -> Stability:
-    """Tell whether small disturbances of a steady state grow: the rightmost eigenvalues of the linearisation.
+    """Determine whether small disturbances of a steady state grow: the rightmost eigenvalues of the linearisation.
 
     Parameters
     ----------

@@ -249,7 +249,7 @@ def _read(stored: Any) -> complex:
     return complex(*stored) if isinstance(stored, list) else stored
 
 
-KIND = "modes"  #: by which such a file is told from that of a solution
+KIND = "modes"  #: which distinguishes such a file from that of a solution
 
 
 # ---- files ------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def find_modes(
 def _round(plan: ModePlan, seed: int) -> Round:
     started = time.perf_counter()
     answer = plan.attempt(seed)
-    widths = (1.1, 1.2)  # of networks that tell the error, relative to that of the answer
+    widths = (1.1, 1.2)  # of networks that estimate the error, relative to that of the answer
     witnesses = [plan.wider(share).attempt(seed + _SEEDS * (k + 1), functions=False) for k, share in enumerate(widths)]
     return Round(answer, judge(plan, answer, witnesses), time.perf_counter() - started)
 
@@ -218,8 +218,8 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     scales = np.maximum(np.abs(values), rules.small * plan.reference(answer.values))
     distances = np.max([_distances(values, w.values[: few + 2 * rules.more], scales) for w in witnesses], axis=0)
     left = plan.residuals(answer, np.arange(few))
-    agree, residual = 1e-2, 0.1  # a value reappears, and its function leaves no more than that of the equation, …
-    close, residual_most = 1e-4, 0.6  # … or it reappears very closely, and its function leaves more
+    agree, residual = 1e-2, 0.1  # a value reappears, and its function leaves no more than that of the equation
+    close, residual_most = 1e-4, 0.6  # a value reappears very closely, and its function leaves more
     believed = (distances <= agree * scales) & (left <= residual)
     believed |= (distances <= close * scales) & (left <= residual_most)
     order = plan.order(values)
@@ -258,8 +258,8 @@ def _functions(
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
     done, probes, domain = set[int](), list[Array](), plan.problem.domain
-    doubt = 3.0  # errors within which values are one and imaginary parts nothing: at least and at most
-    of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # these parts of the value
+    doubt = 3.0  # errors within which values count as one, and imaginary parts as zero
+    of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # bounds of both, relative to the value
     for k in chosen:
         if k in done:
             continue

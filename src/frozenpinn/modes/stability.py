@@ -35,8 +35,8 @@ class Stability:
     Attributes
     ----------
     verdict
-        ``"stable"`` (all disturbances decay), ``"unstable"`` (some grow) or ``"neutral"`` (some do neither, as far as
-        the error of the eigenvalue tells).
+        ``"stable"`` (all disturbances decay), ``"unstable"`` (some grow) or ``"neutral"`` (some do neither, within
+        the error of the eigenvalue).
     growth
         The largest real part: disturbances behave like exp(growth·t).
     frequency

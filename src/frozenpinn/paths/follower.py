@@ -88,7 +88,7 @@ class Follower:
     refine
         Solves the problem at a value from a start, to the tolerance.
     progress
-        Told about every step.
+        Notified of every step.
     """
 
     def __init__(

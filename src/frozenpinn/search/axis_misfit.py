@@ -1,4 +1,4 @@
-"""What narrower networks would miss of a state on a product, axis by axis: it tells which width an axis needs.
+"""What narrower networks would miss of a state on a product, axis by axis: it shows which width an axis needs.
 
 The singular functions of a network of sines are not ordered from smooth to rough: one long wave is spread over all of
 them, and the share of the last ones says little. The neurons are ordered, by frequency. So the values along an axis are
@@ -27,7 +27,7 @@ from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
 SHARES = (0.5, 0.65, 0.8)  #: of the neurons of an axis
-_TIMES = (2, 5)  # at which solutions of linear equations, which get no finer, and others are looked at
+_TIMES = (2, 5)  # how many states are evaluated: of linear equations, whose solutions get no finer, and of others
 
 
 def axis_misfits(solution: Solution) -> tuple[float, ...]:

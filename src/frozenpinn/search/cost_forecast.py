@@ -1,7 +1,7 @@
 """What the next solve of a search will take: the operations of its plan, at the pace of the solves before.
 
 A plan is made in no time, and it knows its operations and bytes. How many seconds an operation takes on this machine,
-and how many steps this problem needs, is told by the solves that are done.
+and how many steps this problem needs, is known from earlier solves.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How two solutions tell their errors: by their distance, and by what both leave of equations, conditions and data.
+"""Errors of two solutions, estimated by their distance and by what both leave of equations, conditions and data.
 
 Both solve the same problem, with other neurons, other points, and one has more of both and smaller tolerances in time.
 Where their errors are independent, the distance is the error of the less accurate one (up to √2). Where they share a
 bias that falls off slowly with the width, as at corners and jumps, one is so much wider that the distance is still a
-good part of it. The error of the finer one is a part of the distance, and residuals tell which: they may exceed errors
-by orders of magnitude, but they do so for both.
+good part of it. The error of the finer one is a part of the distance, and the ratio of residuals determines which:
+residuals may exceed errors by orders of magnitude, but they do so for both.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
 
     Residuals of equations have derivatives in them and fall off more slowly than errors; misfits of initial data have
     none, but are those of one time: the geometric mean of both ratios is taken. Boundary conditions that got better by
-    less than that hold it up. Conditions and initial data count if the coarser one misses them visibly beside the
-    distance; else they are not what is wrong. Where the equations are solved exactly, initial data are all there is.
+    less than that hold it up. Conditions and initial data count only if the coarser one's misfit is visible relative
+    to the distance. Where the equations are solved exactly, initial data are all there is.
     """
     small = 0.1  # part of the distance: a misfit of data below it is not what is wrong
     a, b = coarser.reduced, finer.reduced
@@ -115,7 +115,7 @@ def residual_ratio(coarser: Solution, finer: Solution, distance: float, rules: E
 
 @remembered
 def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
-    """Look at a solution at places and times that are the same for all."""
+    """Measure what a solution leaves, at places and times that all solutions share."""
     problem = solution.problem
     x, times = _where(problem, rules, all(solution.is_separable(name) for name in problem.fields))
     if is_invariant(solution):
@@ -138,7 +138,7 @@ def _where(problem: Problem, rules: EstimateRules, on_axes: bool) -> tuple[Array
 
 
 def known_error(solution: Solution, rules: EstimateRules) -> float | None:
-    """Return about how wrong a solution is, if its initial data alone tell; None if they do not."""
+    """Return about how wrong a solution is, if its initial data alone determine that; None if they do not."""
     return _left_over(solution, rules).initial if is_invariant(solution) else None
 
 
@@ -209,7 +209,7 @@ def _boundary(solution: Solution, x: Array, times: Array) -> float:
 
 
 def _ratio(coarser: float, finer: float) -> float:
-    """Return the second over the first; one where nothing can be told."""
+    """Return the second over the first; one where that is undefined."""
     if not (math.isfinite(coarser) and math.isfinite(finer)) or coarser <= 0:
         return 1.0
     return finer / coarser

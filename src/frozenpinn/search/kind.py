@@ -76,12 +76,12 @@ class Hints:
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """A solve that has come to no solution.
+    """A solve that has found no solution.
 
     Attributes
     ----------
     error
-        What a user is told, if nothing else helps.
+        What is raised, if nothing else helps.
     time
         Where a solve in time has stopped; not a number for others.
     solution
@@ -107,12 +107,12 @@ class Failure:
 
     @property
     def is_lost(self) -> bool:
-        """Whether a solve in time has stopped without a word on when."""
+        """Whether a solve in time has stopped without reporting when."""
         return isinstance(self.error, IntegrationError) and not np.isfinite(self.time)
 
     @property
     def is_coarse(self) -> bool:
-        """Whether a wider network may well come through."""
+        """Whether a wider network may well succeed."""
         return self.widest == float("inf")
 
     def raised(self) -> IntegrationError | ConvergenceError | BudgetError:
@@ -135,7 +135,7 @@ class Outcome(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """What two solutions tell of each other.
+    """The errors of two solutions, each estimated by the other.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ class ModeRules:
 
     points: tuple[float, float, float] = (2.0, 4.0, 6.0)  #: points of the domain for each neuron
     cutoffs: tuple[float, ...] = (1e-13, 1e-11, 1e-9, 1e-7)  #: of the SVD layer, from fine to coarse
-    more: int = 8  #: values that are looked at beyond those asked for
+    more: int = 8  #: values examined beyond those asked for
     small: float = 1e-2  #: part of the largest value asked for that is the scale of those near zero
     neutral: float = 1e-7  #: growth rate, relative to the size of the eigenvalues, that is none
 
@@ -53,18 +53,18 @@ class StaticRules:
         return len(self.on_axes) + 1
 
     def axis_width(self, width: float, dimension: int) -> int:
-        """Return the neurons of each axis of a product, an even number, beside ``width`` neurons of other kinds."""
+        """Return the neurons of each axis of a product, an even number, that match ``width`` neurons of other kinds."""
         return 2 * round(self.on_axes[dimension - 2] * width ** (1.0 / min(dimension, 3)) / 2)
 
     def alike(self, widths: tuple[int, ...]) -> int:
-        """Return the number of other neurons beside which a product would have these on its axes, about."""
+        """Return about how many neurons of other kinds match a product with these on its axes."""
         d = min(len(widths), self.product_dimensions)
         each = float(np.exp(np.mean(np.log(widths))))
         return round((each / self.on_axes[d - 2]) ** min(d, 3))
 
     #: neurons of a first solve in one, two, three, more dimensions
     first: tuple[int, int, int, int] = (32, 160, 320, 320)
-    usual: tuple[int, int, int, int] = (80, 600, 1200, 1000)  #: the same if no tolerance is given
+    usual: tuple[int, int, int, int] = (80, 600, 1200, 1000)  #: neurons of a solve without a tolerance, by dimension
     points: float = 2.5  #: points of the domain for each neuron
     pilot: float = 0.34  #: neurons of a pilot that compares kinds of features, as a part of those of the solve
     pilot_least: int = 24  #: neurons of a pilot, at least
@@ -73,15 +73,15 @@ class StaticRules:
     reaches: tuple[float, ...] = (0.5, 0.8, 1.2, 1.8, 2.7)  #: of waves, from smooth to fine
     on_axes: tuple[float, ...] = (2.4, 2.6, 1.5, 1.2)  #: neurons of each axis of a product, in units of width^(1/2) in
     #: two dimensions, of width^(1/3) in three and more; beyond these dimensions there are no products
-    detail_blind: float = 0.3  #: what a pilot promises to leave, beyond which narrow sources are looked after
-    detail_from: float = 0.03  #: the same of one that is hardly better than the one before
+    detail_blind: float = 0.3  #: what a pilot promises to leave, above which narrow sources are treated
+    detail_from: float = 0.03  #: what a hardly improved pilot leaves, above which narrow sources are treated
     special_from: float = 1e-3  #: what a pilot leaves, beyond which special functions are tried
     stalls: float = 0.3  #: part of what the pilot of the solve before has left, which smooth solutions fall below
-    untrusted: float = 0.15  #: part of the equations that a solution leaves, beyond which no estimate is trusted
-    doubtful: float = 0.01  #: part of the equations that must fall as networks grow
-    wider: float = 1.5  #: ratio of widths over which it must have fallen
-    hopeless: float = 4.0  #: growth of the width at which a search gives up if it has not
-    blind: float = 0.8  #: part of the equations beyond which nothing is seen yet
+    untrusted: float = 0.15  #: part of the equations that a solution leaves, above which no estimate is trusted
+    doubtful: float = 0.01  #: part of the equations that a solution leaves, above which it must fall as networks grow
+    wider: float = 1.5  #: ratio of widths over which what is left must have fallen
+    hopeless: float = 4.0  #: growth of the width at which a search gives up if what is left has not fallen
+    blind: float = 0.8  #: part of the equations that a solution leaves, above which nothing is resolved yet
     singular: float = 1e-7  #: smallest over second smallest singular value of a problem without a unique solution
     newton: NewtonRules = field(default_factory=NewtonRules)  #: of Newton's method
     path: PathRules = field(default_factory=PathRules)  #: of paths of solutions
@@ -111,7 +111,7 @@ class SizingRules:
     margin_on_products: float = 3.0  #: a first network that is too narrow costs little, one that is too wide much
     blind: float = 0.5  #: misfit beyond which a width is too small to see the data, and more may help suddenly
     ridge: float = 1e-14  #: of the fit of data that finds the first width, about the cut-off of the SVD layer
-    trial_width: int = 200  #: neurons of the trial that tells whether one basis resolves a nonlinear solution
+    trial_width: int = 200  #: neurons of the trial that shows whether one basis resolves a nonlinear solution
     trial_share: float = 5e-2  #: share of the finest functions at which such a trial has failed
     trial_margin: float = 0.3  #: part of the tolerance that a network may miss of a rough solution
     further_on_products: float = 2.5  #: how far beyond the width of a trial its outcome is trusted
@@ -124,7 +124,7 @@ class CutoffRules:
     """Relative cut-offs of the SVD layer. Study: ``frozenpinn study svd-threshold``."""
 
     candidates: tuple[float, ...] = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  #: of linear problems, among which a stable one
-    #: is looked for
+    #: is sought
     coarsest: float = 1e-8  #: the cut-off whose growth is taken for the equation's own
     nonlinear: float = 1e-10  #: of nonlinear problems
 
@@ -134,7 +134,7 @@ class IntegratorRules:
     """Which integrator suits a system. Study: ``frozenpinn bench --all --recipe auto`` with integrators by name."""
 
     gentle: float = 300.0  #: norm of the Jacobian × duration up to which explicit steps are cheapest
-    explicit: float = 3e4  #: norm of the Jacobian × duration up to which they do for oscillations
+    explicit: float = 3e4  #: norm of the Jacobian × duration up to which explicit steps suffice for oscillations
 
 
 @dataclass(frozen=True)
@@ -147,10 +147,10 @@ class WindowRules:
     """
 
     short: float = 2e-3  #: a window shorter than this part of the whole time has hardly helped
-    looser: float = 10.0  #: by which the accuracy is lowered if windows are many
-    much_looser: float = 100.0  #: by which it is lowered if they are short
+    looser: float = 10.0  #: factor by which the accuracy is lowered if windows are many
+    much_looser: float = 100.0  #: factor by which the accuracy is lowered if windows are short
     slack: float = 3.0  #: by how much the first share may be exceeded before a basis is renewed
-    negligible: float = 1e-4  #: a field this small beside another one need not be resolved for itself
+    negligible: float = 1e-4  #: a field this small relative to another one need not be resolved for itself
     per_cell: int = 8  #: Gauss points in each cell of a graded interval
 
 
@@ -162,18 +162,18 @@ class SearchRules:
     first_rtol: float = 0.3  #: tolerance in time of the first solve, as a part of the tolerance
     tighter: float = 0.3  #: tolerance in time of a solve, as a part of that of the solve before
     steps: float = 0.2  #: part of the tolerance that errors of time steps may take
-    step: float = 1.25  #: growth of width and points from one solve to the next, at least
-    stride: float = 1.8  #: the same at most
+    step: float = 1.25  #: smallest growth of width and points from one solve to the next
+    stride: float = 1.8  #: largest growth of width and points from one solve to the next
     caution: float = 1.3  #: what a solve takes may be underestimated by this
     again: float = 1.15  #: a solve that failed is tried once more with so much more width
-    enough: float = 16.0  #: growth of the width from which on nothing being resolved is a reason to stop
+    enough: float = 16.0  #: growth of the width below which an unresolved solution is no reason to stop
     wrong: float = 0.1  #: an error of solutions that have nothing in common with the truth
     seeds: int = 7919  #: between the seeds of two solves
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How closely one looks: groups of steps, nodes on a step, smooth functions in all and of each field, states."""
+    """Effort of following errors: groups of steps, nodes on a step, smooth functions (in all, per field), states."""
 
     groups: tuple[int, int]
     nodes: int
@@ -191,8 +191,8 @@ class StepErrorRules:
     closer: Effort = Effort((24, 96), 5, 64, 64, 4)  #: where the outcome is doubted
     turning: Effort = Effort((24, 96), 5, 4, 2, 4)  #: where states go round and round, in many more groups
     long: Effort = Effort((24, 96), 10, 6, 2, 3)  #: of long steps, on which solutions are polynomials of high degree
-    long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: of these, if the outcome is doubted
-    scanned: int = 2000  #: steps that are looked at together, all of them where right-hand sides have corners
+    long_closer: Effort = Effort((24, 96), 16, 40, 40, 4)  #: of long steps, where the outcome is doubted
+    scanned: int = 2000  #: states evaluated at once; where right-hand sides have corners, all states in such batches
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class EstimateRules:
     """How the error is estimated. Study: ``frozenpinn study calibration``."""
 
     residual_points: int = 128  #: places at which two solutions are put into the equations
-    residual_times: int = 6  #: times at which they are
+    residual_times: int = 6  #: times at which two solutions are put into the equations
     static_trust: float = (
         2.0  #: part of the distance that is the error of the finer solution, as a multiple of the ratio of residuals
     )
@@ -219,7 +219,7 @@ class CheckRules:
     initial: float = 1e-3  #: relative misfit of the initial data
     unresolved: float = 3e-3  #: share of the solution in the finest tenth of the basis
     missed: float = 2e-3  #: relative misfit of a boundary condition
-    growth: float = 1e6  #: of the norm, beyond which one has to ask whether the equation does that
+    growth: float = 1e6  #: growth of the norm above which it may not be the equation's own
 
 
 @dataclass(frozen=True)

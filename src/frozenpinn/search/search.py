@@ -1,4 +1,4 @@
-"""Tolerance in, answer and error out: solve, look at the estimate, grow, until the tolerance is met or nothing helps.
+"""Tolerance in, answer and error out: solve, estimate the error, grow, until the tolerance is met or nothing helps.
 
 Every solve is compared with the one before, which has other neurons, fewer of them, other points and larger tolerances
 in time. Their distance is the error of the coarser one, a part of it that of the finer one. The finest is the answer,
@@ -55,7 +55,7 @@ class Search:
     budget
         Limits of time and memory.
     progress
-        Told about every stage.
+        Notified of every stage.
     """
 
     def __init__(self, problem: Problem, task: Task, budget: Budget, progress: Progress) -> None:
@@ -87,7 +87,7 @@ class Search:
         return self._finish(reason)
 
     def _interruption(self) -> InterruptionError:
-        """Return what tells of an interruption, with the best solution so far."""
+        """Return the error that reports an interruption, with the best solution so far."""
         if not self.attempts:
             return InterruptionError("the solve was interrupted before there was a first solution.")
         with silenced(Warning):
@@ -150,7 +150,7 @@ class Search:
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
         if left is None or attempt.estimate is None or left > self.task.rules.static.blind or "doubt" in self._without:
-            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals tell less
+            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals mean less
         return replace(attempt, estimate=attempt.estimate.at_least(left, _DOUBT))
 
     def _reason_to_stop(self) -> str | None:
@@ -399,7 +399,7 @@ class Search:
         )
         known = np.isfinite(best.error)
         for caught in best.warnings:
-            if not (known and issubclass(caught.category, ResolutionWarning)):  # the estimate tells
+            if not (known and issubclass(caught.category, ResolutionWarning)):  # the error estimate covers it
                 warn(caught.message)
         if not known:
             self.kind.warn(best.solution, self.task.rules)

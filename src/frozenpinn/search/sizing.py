@@ -177,7 +177,7 @@ class Plan:
         raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
 
     def fitting(self, part: float) -> str:
-        """Tell with which width states take a part of what they take now."""
+        """Name the width at which states take a given part of their present memory."""
         share = part ** (1.0 / len(self.samplers))
         fit = tuple(max(2, 2 * int(share * sampler.width / 2)) for sampler in self.samplers)
         return f"width={fit if len(set(fit)) > 1 else fit[0]}"

@@ -1,4 +1,4 @@
-"""The witness: a solve that shares as little as possible with another, is finer, and so tells its error."""
+"""The witness: a solve that shares as little as possible with another, is finer, and so estimates its error."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def compare(solution: Solution, finer: Solution, rules: EstimateRules, without: 
 
 def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, without: tuple[str, ...] = ()) -> Pair:
     """Estimate the errors of two solutions, each by the other."""
-    least = 1e-6  # residuals tell everything
+    least = 1e-6  # smallest ratio of residuals that is believed
     places = places_of(coarser, finer)
     values = values_at(coarser, finer, places, _NOW)
     distance = _estimate(coarser, places, values, rules, without=without)
@@ -78,7 +78,7 @@ def _ratio(coarser: Solution, finer: Solution) -> float | None:
 
 
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
-    """Whether residuals tell how much better one solution is than another.
+    """Whether residuals show how much better one solution is than another.
 
     They do not where an error hardly leaves a residual, nor if the finer one is by least squares and the other by
     projection: the former makes residuals small, and errors no smaller.

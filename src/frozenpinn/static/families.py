@@ -36,7 +36,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of features, whose width is left open, and special functions beside them."""
+    """A kind of features, whose width is left open, with special functions added to them."""
 
     sampler: Sampler
     special: SpecialFunctions | None = None
@@ -127,7 +127,7 @@ def _neighbours(reach: float, reaches: tuple[float, ...]) -> list[float]:
 
 
 def axis_rates(problem: Problem, found: Function) -> Array | None:
-    """Return how fast fields vary along each axis, in units of one over its length; None if that can't be told."""
+    """Return how fast fields vary along each axis, in units of one over its length; None if that is unknown."""
     x = held_out(problem).inside
     domain, rates = problem.domain, np.zeros(problem.domain.dimension)
     for name in problem.fields:
@@ -162,7 +162,7 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
 def best_family(plan: StaticPlan, start: Function, known: Family | None = None) -> Pilot | None:
     """Return the pilot that leaves least, of all kinds of features; None if Newton's method fails for all of them.
 
-    If a coarser solve has found a kind that suits, waves of about the same reach are enough to look at.
+    If a coarser solve has found a kind that suits, only waves of about the same reach are tried.
     """
     kinds, rules = families(plan), plan.task.rules.static
     if known is not None and isinstance(known.sampler, Waves):
@@ -180,10 +180,10 @@ def best_family(plan: StaticPlan, start: Function, known: Family | None = None) 
 
 
 def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False) -> Pilot:
-    """Try special functions beside the best features; if they help, ask again which features are best.
+    """Try adding special functions to the best features; if they help, choose the best features again.
 
-    ``detailed`` tells whether sources may have too much detail for the pilot. Beside neurons on parts of a domain there
-    are functions of corners, but none of layers and of sources.
+    ``detailed`` says whether sources may have too much detail for the pilot. Neurons on parts of a domain get functions
+    of corners, but none of layers and of sources.
     """
     kinds, rules = families(plan), plan.task.rules.static
     reaches = _neighbours(getattr(best.family.sampler, "reach", max(rules.reaches)), rules.reaches)
@@ -232,7 +232,7 @@ def promised(plan: StaticPlan, pilot: Pilot) -> float:
 
 
 def best_features(plan: StaticPlan, start: Function) -> Pilot | None:
-    """Return the pilot of the best family, with special functions beside it where they help; None if all fail."""
+    """Return the pilot of the best family, with special functions where they help; None if all fail."""
     best = best_family(plan, start)
     if best is None or best.left <= plan.task.rules.static.special_from:
         return best

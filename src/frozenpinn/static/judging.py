@@ -67,7 +67,7 @@ class Once:
 
 @remembered
 def held_out(problem: Problem) -> HeldOut:
-    """Return random places, the same for all solves of a problem: 400 inside, about 200 on the boundary."""
+    """Return random places that all solves of a problem share: 400 inside, about 200 on the boundary."""
     rng, domain = np.random.default_rng(Seed.STATIC_RESIDUALS), problem.domain
     x = frozen(domain.sample(400, "random", rng).x)
     each = 1 if domain.dimension == 1 else max(4, 200 // max(1, len(domain.sides)))
@@ -141,7 +141,7 @@ def left_over(problem: Problem, function: Function) -> float:
 
 
 def left_at(problem: Problem, function: Function, places: HeldOut) -> float:
-    """Return the same at given places, which live as long as the problem."""
+    """Return what a function leaves at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
     gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
     weight = 10.0  # of a misfit of conditions, compared with one of equations
@@ -269,7 +269,7 @@ def least_errors(problem: Problem, function: Function, smallest: float) -> dict[
 
 
 def _joints(problem: Problem) -> float:
-    """Return the error of joining parts of a domain at points beside the cuts, which all solves share."""
+    """Return the error of joining parts of a domain at points next to the cuts, which all solves share."""
     if problem.interfaces is None:
         return 0.0
     corners = np.array([problem.domain.lower, problem.domain.upper])

@@ -45,7 +45,7 @@ class Static:
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values; fields that vanish but for round-off are as large as others."""
-        visible = 1e-6  # size of a field beside what others could drive it to, below which it has no unit of its own
+        visible = 1e-6  # size of a field, relative to what others could drive it to, that gets a unit of its own
         return judged_sizes(solution.problem, largest_values(solution), visible)
 
     def compare(self, solution: Solution, finer: Solution, task: Task) -> ErrorEstimate:

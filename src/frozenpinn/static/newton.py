@@ -1,8 +1,8 @@
 """Newton's method for a static problem in least squares, damped by the corrections that it would make next.
 
 Residuals are a poor guide where a solution hangs on little, such as the place of a front: a step that moves it to where
-it belongs may leave a larger residual. What tells is the simplified correction, that of the new function with the old
-factorisation: a step is taken if it makes that smaller (P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
+it belongs may leave a larger residual. The criterion is the simplified correction, that of the new function with the
+old factorisation: a step is taken if it makes that smaller (P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
 section 3.3). It costs no factorisation, and as long as it shrinks fast, it is a step of its own. What least squares
 leaves of the linear equations can't be corrected, and is not counted.
 """
@@ -38,7 +38,7 @@ class Floor(NamedTuple):
     shares: Array
 
     def sizes(self, values: Array) -> Array:
-        """Return the size of each field, (fields, points); what is tiny beside others is measured by those."""
+        """Return the size of each field, (fields, points); what is tiny relative to others is measured by those."""
         own = np.linalg.norm(values, axis=1)
         return np.maximum(own, np.maximum(max(self.start, 1e-300), self.shares * float(np.max(own))))
 
@@ -101,7 +101,7 @@ def newton(
 
 
 def _or_zero(collocation: Collocation, system: Linearisation, state: Combination, floor: Floor) -> Combination:
-    """Return zero where Newton is on its way to it: a solution that is tiny beside the start, if zero is one."""
+    """Return zero where Newton's method tends to it: zero is a solution, and this one is tiny relative to the start."""
     if np.max(np.linalg.norm(_values(collocation, state), axis=1)) > floor.start:
         return state
     zero = state.moved(np.zeros_like(state.coefficients))
@@ -186,10 +186,10 @@ def _size(collocation: Collocation, function: Combination, beside: Function, flo
 
 
 def _shares(collocation: Collocation, system: Linearisation) -> Array:
-    """Return which part of the largest field the size of each is at least taken for.
+    """Return the least size by which each field is measured, as a part of the largest field.
 
-    A pressure may vanish where a viscosity of 1e5 multiplies the velocities beside it: all that is left of it is their
-    round-off. The equation in which others are least counts, as that one determines a field best.
+    A pressure may vanish where a viscosity of 1e5 multiplies the velocities in its equation: all that is left of it is
+    their round-off. The equation in which others are least counts, as that one determines a field best.
     """
     count, each = len(collocation.problem.fields), len(collocation.points.x)
     if count == 1:

@@ -114,7 +114,7 @@ def balance(
     least = 1e-9  # accuracy of inner solves, relative to the right-hand side
     flat = 0.7  # ratio of two small corrections beyond which they are round-off
     near = 0.1  # change of a state up to which the modes of the one before precondition as well
-    few = 5  # products with the Jacobian up to which they do so, too
+    few = 5  # products with the Jacobian up to which those modes are kept as well
     for _ in range(most):
         if changes and changes[-1] > near and products > few and not form.settled:
             state = form.outward(now.z)
@@ -166,7 +166,7 @@ def _norm(vector: Array) -> float:
 def _damped(
     form: _InCoefficients | _InModes, tangent: _Tangent, now: ModalState, correction: Array, direct: bool
 ) -> tuple[ModalState, float, float]:
-    """Take as much of a correction as makes the next one smaller, as far as the mean linear part can tell.
+    """Take as much of a correction as makes the next one smaller, judged by the mean linear part.
 
     Returned are the new state, the share, and about by how much the next correction will change it.
     """

@@ -35,7 +35,7 @@ class StaticPlan:
     count, boundary
         Points of the domain, and of its boundary as a whole.
     special
-        Number of special functions beside the neurons.
+        Number of special functions added to the neurons.
     sites
         Where special functions need points of their own, as in thin layers; None without.
     announce
@@ -97,7 +97,7 @@ class StaticPlan:
         return StaticPlan(self.problem, self.task, width, count, boundary, announce=self.announce)
 
     def with_special(self, special: int, sites: MorePoints | None = None) -> StaticPlan:
-        """Return the plan with special functions beside the neurons, and points for them, in layers if given."""
+        """Return the plan with special functions added to the neurons, and points for them, in layers if given."""
         if sites is not None:
             return replace(self, special=special, sites=sites)
         if special == self.special:
@@ -155,7 +155,7 @@ def static_plan(problem: Problem, task: Task) -> StaticPlan:
     index = min(problem.domain.dimension, 4) - 1
     if settings.width is not None:
         width = settings.width
-        if isinstance(width, tuple):  # a product, beside which pilots have about as many functions
+        if isinstance(width, tuple):  # a product: pilots get about as many neurons of other kinds as match it
             width = rules.alike(width)
     elif not isinstance(settings.sampler, str | None):
         width = settings.sampler.width

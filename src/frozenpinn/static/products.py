@@ -61,7 +61,7 @@ def given_product(plan: StaticPlan, start: Function | None, how: str) -> Solutio
 
 
 def product_plan(plan: StaticPlan) -> Plan | None:
-    """Return the numbers of a product of networks beside other features; None if there can be none."""
+    """Return the numbers of a product of networks that matches other features; None if there can be none."""
     problem, settings = plan.problem, plan.task.settings
     given, d = isinstance(settings.width, tuple), problem.domain.dimension
     if (
@@ -142,7 +142,7 @@ class _Grid(NamedTuple):
 
 @remembered
 def held_out_grid(problem: Problem, inside: int) -> _Grid:
-    """Return a grid with about as many points inside, the same for all solves of a problem."""
+    """Return a grid with about as many points inside, which all solves of a problem share."""
     rng, box = np.random.default_rng(Seed.STATIC_GRID), cast(Box, problem.domain)
     d = box.dimension
     count = int(np.ceil(inside ** (1.0 / d) - 1e-9))
@@ -167,7 +167,7 @@ def held_out_grid(problem: Problem, inside: int) -> _Grid:
 
 @remembered
 def _jets(problem: Problem) -> tuple[Jet, ...]:
-    """Return all derivatives that are looked at, Laplacians by their parts."""
+    """Return all derivatives that are evaluated, Laplacians by their parts."""
     found = [problem.jets.field(name) for name in problem.fields]
     found += [jet for name in problem.fields for jet in slopes_of(problem, name).jets]
     found += [jet for condition in problem.conditions for jet in condition.jets]

@@ -206,7 +206,7 @@ def _mixing(plan: StaticPlan, features: Array, points: Points) -> Array | None:
 
 
 def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bool:
-    """Whether a pilot sees too little for its features to be enough, or sees hardly more than the one before."""
+    """Whether a pilot resolves too little for its features to suffice, or hardly more than the one before."""
     rules = plan.task.rules.static
     if promised(plan, pilot) > rules.detail_blind:
         return True
@@ -214,7 +214,7 @@ def _lacks_detail(plan: StaticPlan, pilot: Pilot, earlier: Earlier | None) -> bo
 
 
 def _pilot(plan: StaticPlan, earlier: Earlier | None) -> tuple[Pilot, str]:
-    """Choose the features, and tell what Newton's method started from: what is given, the solve before, or our own."""
+    """Choose the features, and say what Newton's method started from: what is given, the solve before, or our own."""
     problem, narrow = plan.problem, plan.for_pilots()
     given = read_start(plan.task.start, problem)
     start: Function | None = given
