@@ -75,7 +75,7 @@ class EvaluationError(FrozenPinnError, ValueError):
 
 
 class IntegrationError(FrozenPinnError, RuntimeError):
-    """The time integration failed; ``time`` tells where, and what was computed before is kept.
+    """The time integration failed; ``time`` says when, and what was computed before is kept.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class FrozenPinnWarning(UserWarning):
 
 
 class ResolutionWarning(FrozenPinnWarning):
-    """The basis may be too coarse; an estimate of the error within the tolerance tells that it is not."""
+    """The basis may be too coarse; it is not if the estimated error is within the tolerance."""
 
 
 def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) -> None:
@@ -211,7 +211,7 @@ def repeat(caught: Iterable[warnings.WarningMessage]) -> None:
 
 
 class Summarised:
-    """Tells warnings that differ in numbers only once, with their count, when a block ends."""
+    """Issues warnings that differ only in numbers once, with their count, when a block ends."""
 
     def __enter__(self) -> None:
         self._recorder = noted()

@@ -146,7 +146,7 @@ def _point(x: Array) -> str:
 
 
 def _degree(problem: Problem, symbol: StaticSymbol) -> int | None:
-    """Return the order of the determinant of the equations; None if it can't be told."""
+    """Return the order of the determinant of the equations; None if it can't be determined."""
     x = problem.domain.sample(3, "random", 1).x[-1:]
     direction = np.random.default_rng(2).normal(size=problem.domain.dimension)
     waves = np.multiply.outer(_WAVES, direction / np.linalg.norm(direction) / problem.domain.lengths)

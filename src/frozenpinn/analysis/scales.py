@@ -85,7 +85,7 @@ def scales_of(problem: Problem) -> Scales | None:
 
 
 def scale_findings(problem: Problem) -> list[Finding]:
-    """Say in which units a problem is solved; of a static one, its solution tells."""
+    """Report the units in which a problem is solved; those of a static one follow from its solution."""
     scales = None if problem.is_static else scales_of(problem)
     if scales is None:
         return []

@@ -1,10 +1,8 @@
 """Are the data smooth? Initial data, forcing and boundary data are sampled on fine lines, before any solve.
 
-Is a function smooth along a line? Jumps, corners and noise are distinguished by its differences.
-
-Fourth differences D over the distance h tell: D ~ h⁴ for smooth functions, h where a slope jumps, independent of h
-where the value jumps, and the same at all places and distances for noise. What looks like a jump is sampled more and
-more closely: narrow but smooth transitions then turn out to be smooth.
+Fourth differences D over the distance h distinguish jumps, corners and noise along a line: D ~ h⁴ for smooth functions,
+D ~ h where a slope jumps, D independent of h where the value jumps; noise has the same D at all places and distances.
+What looks like a jump is sampled more and more closely: narrow but smooth transitions then turn out to be smooth.
 """
 
 from __future__ import annotations

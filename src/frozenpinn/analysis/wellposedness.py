@@ -204,7 +204,7 @@ def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding |
 
 
 def _needed(problem: Problem, symbol: Symbol, side: Side, share: float) -> set[int]:
-    """Return the numbers of conditions that points of a side need at one time; empty if they can't be told."""
+    """Return the numbers of conditions that points of a side need at one time; empty if they can't be determined."""
     needs: set[int] = set()
     for x, normal in _places(problem, side):
         coefficients = symbol.coefficients(x, share)
@@ -292,16 +292,18 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
         kappa = scale / length
         axis = -kappa * normal
         here = symbol.rates(coefficients, axis)
-        # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
+        # terms may cancel at this very exponent: their sizes, not their sum, then give the rate
         sizes = symbol.rates([abs(c) for c in coefficients], np.abs(axis))
         rate = max(_largest(here), 1e-3 * _largest(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
-        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as of lap(u_t) = …
+        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as in lap(u_t) = …
         if still % 2:
             return None
-        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # into the domain they decay; halves of these
+        counts.append(
+            int(np.count_nonzero(roots.real < 0)) + still // 2
+        )  # these decay inwards, as do half of the zeros
     return counts[0] if counts[0] == counts[1] else None
 
 

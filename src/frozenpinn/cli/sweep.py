@@ -32,7 +32,7 @@ def check(
     import frozenpinn as fp
 
     problem, _ = read_problem(what, set_=set_)
-    with silenced(Warning):  # the findings tell
+    with silenced(Warning):  # the findings report the same
         findings = fp.check(problem)
     console.print(escape(f"{problem!r}\n{findings}"))
 

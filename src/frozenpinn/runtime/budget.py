@@ -1,4 +1,4 @@
-"""What a solve may use, seconds and bytes; what does not look at the clock is broken off, as by Ctrl-C."""
+"""Limits of a solve in seconds and bytes; stages that do not check the clock are interrupted, as by Ctrl-C."""
 
 from __future__ import annotations
 

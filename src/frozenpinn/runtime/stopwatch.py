@@ -66,7 +66,7 @@ class Stopwatch:
 
 
 def listening(progress: Progress | bool | None) -> AbstractContextManager[Progress]:
-    """Return whom to tell what is being done: a bar (None or True), nobody (False), or the user's function."""
+    """Return who receives the names of stages: a bar (None or True), nobody (False), or the user's function."""
     if progress is None or progress is True:
         return CellBar() if _in_notebook() else LateBar()
     if progress is False:
@@ -90,7 +90,7 @@ def _in_notebook() -> bool:
 
 
 class CellBar:
-    """The same in the cell of a notebook: shown by what is told after a while, gone at the end."""
+    """A progress bar in a notebook cell: appears after a delay, and is cleared at the end."""
 
     def __init__(self, delay: float = DELAY) -> None:
         self._delay, self._start, self._announced = delay, 0.0, 0.0

@@ -448,7 +448,7 @@ def _is_odd(expression: sp.Expr, problem: Problem, frame: Frame) -> bool:
 
 
 def _function_is_odd(datum: Datum, problem: Problem, frame: Frame) -> bool:
-    """Whether a Python function changes if the direction away from the axis is reversed, as far as it can be told."""
+    """Whether a Python function changes if the direction away from the axis is reversed, judged at sample points."""
     if datum.function is None or not isinstance(datum.function.function, ChartedFunction):
         return False
     x = problem.stated.sample(9, "random", rng=0).x

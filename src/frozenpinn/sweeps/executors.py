@@ -64,7 +64,7 @@ class Worker:
 
 
 def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[int, str], None], count: int) -> None:
-    """Work on all indices in several processes; one that dies is replaced; ``lost`` is told what always dies."""
+    """Work on all indices in several processes; dead ones are replaced; ``lost`` gets the indices that always fail."""
     todo, deaths = deque(pending), Counter[int]()
     context: Any = mp.get_context("fork" if sys.platform.startswith("linux") else "spawn")
 

@@ -44,7 +44,7 @@ Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weight
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
+    """Sizes that pilots need, and the pilots from which each run starts; none if nothing is shared."""
 
     pilots: tuple[int, ...] = ()
     sizes: tuple[Sizes | None, ...] = ()
@@ -73,7 +73,7 @@ def read_plan(stored: dict[str, Any], table: Table) -> Plan:
 
 
 def pilots_of(definition: Definition) -> tuple[int, ...]:
-    """Return the runs that tell the others from which sizes to start; none if nothing can be shared."""
+    """Return the runs that determine the initial sizes of the others; none if nothing can be shared."""
     most_pilots = 8
     table, problem = definition.table, definition.problem
     grows = definition.settings.width is None and isinstance(definition.settings.sampler, str | None)
@@ -124,7 +124,7 @@ def _tried(solve: Callable[[Sizes | None, int], Solution], first: Sizes | None, 
         try:
             return solve(first, pilot)
         except (FrozenPinnError, ArithmeticError, MemoryError, ValueError):
-            return None  # its own run will tell
+            return None  # its own run reports why
 
 
 def _error(solution: Solution) -> float:
@@ -204,7 +204,7 @@ class Row:
 def run(definition: Definition, plan: Plan, index: int) -> Row:
     """Solve one run and evaluate it; on one thread of BLAS, so that bits do not depend on where it runs."""
     started = time.process_time()
-    with one_thread(), silenced(Warning):  # the status, the estimate and the reason tell
+    with one_thread(), silenced(Warning):  # the status, the estimate and the reason are stored
         try:
             solution = solved(definition, plan.first(index), index)
             return _row(definition, solution, index, time.process_time() - started)

@@ -132,7 +132,7 @@ class Implicit(Domain):
     @cached_property
     def _intricate(self) -> bool:
         """Whether a solid has edges, or is met twice by lines along the last axis, or so its shadow; unlike a ball."""
-        looks = 32  # cells per axis of the grid that tells whether a solid is intricate
+        looks = 32  # cells per axis of the grid that decides whether a solid is intricate
         if self.dimension != 3 or len(self._level.smooth_parts) > 1:
             return self.dimension == 3
         inside = sign_table(self._level, self.lower, self.upper, np.full(3, looks))[0]
