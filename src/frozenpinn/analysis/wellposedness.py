@@ -301,9 +301,7 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
         still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as in lap(u_t) = …
         if still % 2:
             return None
-        counts.append(
-            int(np.count_nonzero(roots.real < 0)) + still // 2
-        )  # these decay inwards, as do half of the zeros
+        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # these decay inwards; half of the zeros do
     return counts[0] if counts[0] == counts[1] else None
 
 
