@@ -190,7 +190,7 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
 
 @contextmanager
 def silenced(category: type[Warning] = FrozenPinnWarning) -> Iterator[None]:
-    """Say nothing of what has been said already, or is said in another way."""
+    """Ignore warnings that have been issued before, or are reported in another way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", category)
         yield
@@ -198,14 +198,14 @@ def silenced(category: type[Warning] = FrozenPinnWarning) -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect warnings instead of showing them, for who decides later which of them are true in the end."""
+    """Collect warnings instead of showing them, so that the caller can decide later which of them hold."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 
 
 def repeat(caught: Iterable[warnings.WarningMessage]) -> None:
-    """Warn of what was noted."""
+    """Issue the warnings that were collected."""
     for warning in caught:
         warn(warning.message)
 
@@ -227,7 +227,7 @@ class Summarised:
             try:
                 warn(messages[0] if not more else f"{messages[0]}{more}", category)
             except Warning:
-                if error is None:  # which is worth more than a warning that is taken for an error
+                if error is None:  # which takes precedence over a warning turned into an error
                     raise
 
 

@@ -182,9 +182,9 @@ def solve_from(
 
 
 def kind_of(problem: Problem) -> Kind:
-    """Return who solves a problem: those in time, or static ones."""
+    """Return what solves a problem: evolution, or the static solver."""
     if problem.is_static:
-        from frozenpinn.static.kind import Static  # most problems need none of it
+        from frozenpinn.static.kind import Static  # imported here, as most problems do not need it
 
         return Static()
     from frozenpinn.evolution.kind import Evolution

@@ -36,7 +36,7 @@ Array = np.ndarray
 POINTS = 4096  #: on a line
 VISIBLE = 1e-6  #: of the size of the data: smaller jumps and fainter noise are left alone
 _STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
-_CLOSER = 64  # how much closer each look is
+_CLOSER = 64  # steps into which each pass divides its interval
 
 
 @remembered
@@ -97,7 +97,7 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
         if not _is_polynomial(datum.expression):
             own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
             x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x
-            # of a Python function nobody knows: what is below the round-off of 1 is taken for nothing
+            # terms of a Python function are not known: values below the round-off of 1 count as zero
             terms = 1.0 if datum.expression is None else datum.size_of_terms(x, problem.time[0])
             rough = _worst(own, terms)
             if rough is not None:
@@ -188,9 +188,9 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
 
 
 def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
-    """Return the worst of several lines; data that can't be evaluated along one say so in the solve.
+    """Return the worst of several lines; lines that can't be evaluated are skipped, and the solve reports the error.
 
-    Along a line on which data vanish, and where terms cancel, there is nothing but round-off to be seen.
+    Where data vanish along a line, or terms cancel, there is nothing but round-off.
     """
     sizes = [terms]
     for line in lines:

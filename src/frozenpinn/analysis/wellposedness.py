@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 Array = np.ndarray
-_DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
+_DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # parts of the time at which conditions are counted if coefficients vary
 FED = 20.0  #: growth exp(20) of a layer at a side
 _THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are tried: one over this part of the domain
 
@@ -285,7 +285,7 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
     """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
     length = float(np.abs(normal) @ problem.domain.lengths)
     order = symbol.order
-    if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
+    if order == 0:  # an ordinary differential equation at each point: conditions are optional
         return None
     counts = []
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length

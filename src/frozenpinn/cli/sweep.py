@@ -28,7 +28,7 @@ def check(
         list[str] | None, typer.Option("--set", help="Another value of a parameter, nu=0.02; several times.")
     ] = None,
 ) -> None:
-    """Check that a problem is well posed, without solving it: what it says, and what is to be said about it."""
+    """Check that a problem is well posed, without solving it; print the problem and the findings."""
     import frozenpinn as fp
 
     problem, _ = read_problem(what, set_=set_)

@@ -38,7 +38,7 @@ def operations(node: sp.Basic) -> int:
 
 
 def effort(expression: sp.Basic) -> int:
-    """Foretell the work of a derivative, in operations, from the distinct parts of an expression.
+    """Predict the work of a derivative, in operations, from the distinct parts of an expression.
 
     A product of n factors becomes n products; SymPy sorts long sums, and compares the arguments of what has a kink.
     """

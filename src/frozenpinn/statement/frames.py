@@ -111,7 +111,7 @@ class Frame:
         return [r * np.sin(theta) * np.cos(phi), r * np.sin(theta) * np.sin(phi), r * np.cos(theta)]
 
     def off_axis(self, coordinates: Sequence[Array]) -> list[Array]:
-        """Return coordinates a hair's breadth off the axis, where derivatives along them exist in Cartesian ones."""
+        """Return coordinates slightly off the axis, where derivatives along them exist in Cartesian ones."""
         if not self.is_cartesian:
             return list(coordinates)
         r = np.maximum(coordinates[0], 1e-7 * float(np.max(np.abs(self.stated.upper))))

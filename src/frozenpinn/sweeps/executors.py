@@ -115,8 +115,8 @@ def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[i
 
 
 def _work(connection: Connection, work: Work, parent: int) -> None:
-    """Work until nobody asks for more."""
-    patience = 0.5  # seconds after which a worker looks whether anybody is waiting for it
+    """Work until there are no more requests."""
+    patience = 0.5  # seconds after which a worker checks whether its parent still runs
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     while True:
         while not connection.poll(patience):

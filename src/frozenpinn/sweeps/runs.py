@@ -30,7 +30,7 @@ from frozenpinn.sweeps.definition import Definition, Table, applied
 Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
-TRIES = 2  #: narrower ones, each if the one before did
+TRIES = 2  #: narrower widths for a pilot, each if the one before met the tolerance
 WORTH = 0.9  #: part of the width above which a narrower one saves less than it costs to try
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
 AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
