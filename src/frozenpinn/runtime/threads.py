@@ -13,7 +13,7 @@ from typing import Any
 
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
 REFLECTIONS = 1e11  #: such a limit for QR factorisations, whose panels gain little: with 300 to 960 columns they take
-#: 1.4 to 2.8 times as long on two threads, and up to ten times if other programs run, as threads often wait for each other
+#: 1.4 to 2.8 times as long on two threads, up to ten times if other programs run, as threads often wait for one another
 
 
 def _libraries() -> tuple[Any, ...]:
