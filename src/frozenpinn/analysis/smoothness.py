@@ -353,7 +353,7 @@ def _find_jump(line: Line, start: float, end: float, size: float) -> Roughness |
 
 
 def _find_corner(line: Line, start: float, end: float) -> Roughness | None:
-    """Follow the largest second difference: near a corner it grows like the distance, however close one looks."""
+    """Follow the largest second difference: near a corner it grows like the distance, at all scales."""
     middle = 0.0
     for _ in range(3):
         s = np.linspace(start, end, _CLOSER + 1)

@@ -87,7 +87,7 @@ class Crew:
 
 @contextmanager
 def threads_restored() -> Iterator[None]:
-    """Leave the numbers of BLAS threads as they were, also if a block is broken off while it changes them."""
+    """Leave the numbers of BLAS threads as they were, also if a block is interrupted while it changes them."""
     before = [(library, library.num_threads) for library in _libraries()]
     try:
         yield

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_DIMENSIONS = 3  # beyond, one would look for the few directions of a problem instead
+_DIMENSIONS = 3  # beyond, problems are expected to depend on few directions only
 _HIGHEST = 4  # order of equations
 _LOOKS = 4096  # places at which the signs of level functions are compared
 _ALONG = 4001  # places along an axis between which zeros of a function of one coordinate are looked for

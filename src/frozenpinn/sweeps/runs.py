@@ -4,7 +4,7 @@ What the runs of a sweep share: sizes that a few of them, the pilots, have been 
 
 A search for a tolerance starts from what it can know before the first solve, which is cautious. Runs of a sweep differ
 in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from sizes
-between those of the pilots around it, and grows if they do not do. The plan follows from the definition of the sweep
+between those of the pilots around it, and grows if too narrow. The plan follows from the definition of the sweep
 alone, so a run has the same bits whatever was run before it.
 """
 
