@@ -75,7 +75,7 @@ class EvaluationError(FrozenPinnError, ValueError):
 
 
 class IntegrationError(FrozenPinnError, RuntimeError):
-    """The time integration failed; ``time`` tells where, and what was computed before is kept.
+    """The time integration failed; ``time`` says when, and what was computed before is kept.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class FrozenPinnWarning(UserWarning):
 
 
 class ResolutionWarning(FrozenPinnWarning):
-    """The basis may be too coarse; an estimate of the error within the tolerance tells that it is not."""
+    """The basis may be too coarse; it is not if the estimated error is within the tolerance."""
 
 
 def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) -> None:
@@ -190,7 +190,7 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
 
 @contextmanager
 def silenced(category: type[Warning] = FrozenPinnWarning) -> Iterator[None]:
-    """Say nothing of what has been said already, or is said in another way."""
+    """Ignore warnings that have been issued before, or are reported in another way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", category)
         yield
@@ -198,20 +198,20 @@ def silenced(category: type[Warning] = FrozenPinnWarning) -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect warnings instead of showing them, for who decides later which of them are true in the end."""
+    """Collect warnings instead of showing them, so that the caller can decide later which of them hold."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 
 
 def repeat(caught: Iterable[warnings.WarningMessage]) -> None:
-    """Warn of what was noted."""
+    """Issue the warnings that were collected."""
     for warning in caught:
         warn(warning.message)
 
 
 class Summarised:
-    """Tells warnings that differ in numbers only once, with their count, when a block ends."""
+    """Issues warnings that differ only in numbers once, with their count, when a block ends."""
 
     def __enter__(self) -> None:
         self._recorder = noted()
@@ -227,7 +227,7 @@ class Summarised:
             try:
                 warn(messages[0] if not more else f"{messages[0]}{more}", category)
             except Warning:
-                if error is None:  # which is worth more than a warning that is taken for an error
+                if error is None:  # which takes precedence over a warning turned into an error
                     raise
 
 

@@ -36,5 +36,5 @@ def load(file: str) -> Solution | Modes:
             if meta.get("kind") == KIND:
                 return rebuilt_modes(meta, arrays)
             return rebuilt_solution(meta, arrays)
-    except Exception as error:  # its checksums are right, so somebody has made it up
+    except Exception as error:  # checksums are right, so the contents were made up
         reader.damaged(f"it can't be put together ({type(error).__name__}: {str(error)[:200]})")

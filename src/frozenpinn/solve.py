@@ -31,7 +31,7 @@ __all__ = ["check", "estimate_error", "solve"]
 
 _LOG = logging.getLogger("frozenpinn")
 _LOG.addHandler(logging.NullHandler())
-_CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been told: they are not repeated
+_CHECKED: WeakSet[Problem] = WeakSet()  # whose findings have been reported: they are not repeated
 
 
 @overload
@@ -87,7 +87,7 @@ def solve(
     problem
         What to solve.
     tol
-        Relative L² error asked of every field. ``solution.status`` tells whether it was met,
+        Relative L² error asked of every field. ``solution.status`` says whether it was met,
         ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
@@ -182,9 +182,9 @@ def solve_from(
 
 
 def kind_of(problem: Problem) -> Kind:
-    """Return who solves a problem: those in time, or static ones."""
+    """Return what solves a problem: evolution, or the static solver."""
     if problem.is_static:
-        from frozenpinn.static.kind import Static  # most problems need none of it
+        from frozenpinn.static.kind import Static  # imported here, as most problems do not need it
 
         return Static()
     from frozenpinn.evolution.kind import Evolution

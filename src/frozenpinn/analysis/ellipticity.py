@@ -146,7 +146,7 @@ def _point(x: Array) -> str:
 
 
 def _degree(problem: Problem, symbol: StaticSymbol) -> int | None:
-    """Return the order of the determinant of the equations; None if it can't be told."""
+    """Return the order of the determinant of the equations; None if it can't be determined."""
     x = problem.domain.sample(3, "random", 1).x[-1:]
     direction = np.random.default_rng(2).normal(size=problem.domain.dimension)
     waves = np.multiply.outer(_WAVES, direction / np.linalg.norm(direction) / problem.domain.lengths)
@@ -199,7 +199,7 @@ def undetermined_fields(problem: Problem) -> list[str]:
 
 
 def _undetermined(problem: Problem) -> list[Finding]:
-    """Look for solutions that are determined up to a constant, and whether they exist; eigenfunctions may be."""
+    """Find fields that are determined up to a constant, and check that solutions exist; not for eigenvalues."""
     found: list[Finding] = []
     if problem.parameters.unknown:
         return found
@@ -216,7 +216,7 @@ def _undetermined(problem: Problem) -> list[Finding]:
 
 
 def _surplus(problem: Problem) -> list[Finding]:
-    """Look for constraints of fields that are determined without them; with their values in equations, none may be."""
+    """Find constraints of fields that are determined without them; fields whose values are in equations are exempt."""
     inside = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     valued = {jet.field for jet in inside if jet.order == 0 or jet.field in problem.jets.quantities}
     alone = len(problem.fields) == 1 and problem.spatial_order(problem.fields[0]) == 2

@@ -1,6 +1,6 @@
 """Scales from formulas: where equations and data vary fast, in space and time, read from their expressions.
 
-Every function in an expression (a peak, a front, a step) is followed by itself: cells of the domain are bisected until
+Every function in an expression (a peak, a front, a step) is followed separately: cells of the domain are bisected until
 bounds of its values (intervals.py) show that it varies little on each of them. What is narrow has narrow cells, however
 little of the domain it takes up; samples could miss it, bounds can't. Where there are no bounds (Python functions), or
 a feature moves through all of space and time, so that its cells are too many, some of them are followed.
@@ -333,9 +333,9 @@ class _Axes:
     def _bisected(self, node: sp.Expr, own: list[int]) -> tuple[Array, Array, str]:
         """Halve cells until the function varies little on each; return those that are narrow, and its shape."""
         varied_part = 0.5  # part of its range that a function may run through on a cell
-        growth = 1e8  # range of a function that is not followed by itself
+        growth = 1e8  # range above which a function is not followed separately
         steep = 0.2  # part of its range through which it must run on a narrow cell to be followed there
-        aside = 0.0917  # part of a cell by which edges are moved where jumps are looked for: these are at round numbers
+        aside = 0.0917  # part of a cell by which edges are moved in search of jumps, which tend to be at round numbers
         symbols = tuple(self.symbols[i] for i in own)
         rng, lengths = np.random.default_rng(Seed.FORMULA_SCALES), (self.high - self.low)[own]
         low, high = _grid(self.low[own], self.high[own], _FIRST[len(own)], aside * isinstance(node, sp.sign))
@@ -442,7 +442,7 @@ def function_changes(problem: Problem) -> Iterator[Change]:
             if name in function.names and (lasting or name != TIME) and not _is_coarse(problem, function, axis):
                 try:
                     yield from _along(problem, function, axis, lasting)
-                except FrozenPinnError:  # a solve says what is wrong with it
+                except FrozenPinnError:  # the solve reports the error
                     return
 
 

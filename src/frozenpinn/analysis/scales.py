@@ -75,8 +75,8 @@ def can_be_scaled(problem: Problem) -> bool:
 def scales_of(problem: Problem) -> Scales | None:
     """Return units for the fields if their sizes call for them, None if all can stay as they are.
 
-    Those of static problems show in a first solve: boundary data may be round-off of nothing. Only where no solve could
-    do without units they are guessed.
+    Static problems get theirs from a first solve, as boundary data may be mere round-off; only where sizes differ too
+    much for a solve without units are they estimated here.
     """
     if not can_be_scaled(problem):
         return None
@@ -85,7 +85,7 @@ def scales_of(problem: Problem) -> Scales | None:
 
 
 def scale_findings(problem: Problem) -> list[Finding]:
-    """Say in which units a problem is solved; of a static one, its solution tells."""
+    """Report the units in which a problem is solved; those of a static one follow from its solution."""
     scales = None if problem.is_static else scales_of(problem)
     if scales is None:
         return []

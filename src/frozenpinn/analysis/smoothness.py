@@ -1,10 +1,8 @@
 """Are the data smooth? Initial data, forcing and boundary data are sampled on fine lines, before any solve.
 
-Is a function smooth along a line? Jumps, corners and noise are distinguished by its differences.
-
-Fourth differences D over the distance h tell: D ~ h⁴ for smooth functions, h where a slope jumps, independent of h
-where the value jumps, and the same at all places and distances for noise. What looks like a jump is sampled more and
-more closely: narrow but smooth transitions then turn out to be smooth.
+Fourth differences D over the distance h distinguish jumps, corners and noise along a line: D ~ h⁴ for smooth functions,
+D ~ h where a slope jumps, D independent of h where the value jumps; noise has the same D at all places and distances.
+What looks like a jump is sampled more and more closely: narrow but smooth transitions then turn out to be smooth.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ Array = np.ndarray
 POINTS = 4096  #: on a line
 VISIBLE = 1e-6  #: of the size of the data: smaller jumps and fainter noise are left alone
 _STRIDES = 2 ** np.arange(9)  # distances of differences, in spacings
-_CLOSER = 64  # how much closer each look is
+_CLOSER = 64  # steps into which each pass divides its interval
 
 
 @remembered
@@ -99,7 +97,7 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
         if not _is_polynomial(datum.expression):
             own = [_along(points, partial(datum, t=problem.time[0])) for points in lines]
             x = problem.domain.sample(16, "random", Seed.SMOOTHNESS_INSIDE).x
-            # of a Python function nobody knows: what is below the round-off of 1 is taken for nothing
+            # terms of a Python function are not known: values below the round-off of 1 count as zero
             terms = 1.0 if datum.expression is None else datum.size_of_terms(x, problem.time[0])
             rough = _worst(own, terms)
             if rough is not None:
@@ -190,9 +188,9 @@ def _in_time(problem: Problem, condition: LinearCondition) -> Line:
 
 
 def _worst(lines: list[Line], terms: float = 0.0) -> Roughness | None:
-    """Return the worst of several lines; data that can't be evaluated along one say so in the solve.
+    """Return the worst of several lines; lines that can't be evaluated are skipped, and the solve reports the error.
 
-    Along a line on which data vanish, and where terms cancel, there is nothing but round-off to be seen.
+    Where data vanish along a line, or terms cancel, there is nothing but round-off.
     """
     sizes = [terms]
     for line in lines:
@@ -355,7 +353,7 @@ def _find_jump(line: Line, start: float, end: float, size: float) -> Roughness |
 
 
 def _find_corner(line: Line, start: float, end: float) -> Roughness | None:
-    """Follow the largest second difference: near a corner it grows like the distance, however close one looks."""
+    """Follow the largest second difference: near a corner it grows like the distance, at all scales."""
     middle = 0.0
     for _ in range(3):
         s = np.linspace(start, end, _CLOSER + 1)

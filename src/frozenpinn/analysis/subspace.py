@@ -343,7 +343,7 @@ def _axis(condition: LinearCondition) -> int:
 class Given(NamedTuple):
     """Something in a problem that may depend on x, as a function of points (n, d), unknowns and time.
 
-    ``values(x, draw, t)`` takes for each point the number of a draw of the unknowns; ``vectorised`` tells whether t may
+    ``values(x, draw, t)`` takes for each point the number of a draw of the unknowns; ``vectorised`` says whether t may
     be one time per point, and ``changes`` whether there is more than one time.
     """
 

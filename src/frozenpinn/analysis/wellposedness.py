@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 Array = np.ndarray
-_DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # the same, for counting conditions where they vary
+_DURING = (0.03, 0.2, USUAL, 0.55, 0.75, 0.97)  # parts of the time at which conditions are counted if coefficients vary
 FED = 20.0  #: growth exp(20) of a layer at a side
 _THICKNESSES = np.geomspace(1e-1, 1e3, 161)  # of layers that are tried: one over this part of the domain
 
@@ -204,7 +204,7 @@ def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding |
 
 
 def _needed(problem: Problem, symbol: Symbol, side: Side, share: float) -> set[int]:
-    """Return the numbers of conditions that points of a side need at one time; empty if they can't be told."""
+    """Return the numbers of conditions that points of a side need at one time; empty if they can't be determined."""
     needs: set[int] = set()
     for x, normal in _places(problem, side):
         coefficients = symbol.coefficients(x, share)
@@ -285,23 +285,23 @@ def _decaying(problem: Problem, symbol: Symbol, coefficients: list[float], norma
     """Return how many exponents κ with det(λ − symbol(κ)) = 0 point into the domain, for large λ."""
     length = float(np.abs(normal) @ problem.domain.lengths)
     order = symbol.order
-    if order == 0:  # an ordinary differential equation at each point: conditions are a matter of taste
+    if order == 0:  # an ordinary differential equation at each point: conditions are optional
         return None
     counts = []
     for scale in (30.0, 60.0):  # exponents of this size, in units of one over the length
         kappa = scale / length
         axis = -kappa * normal
         here = symbol.rates(coefficients, axis)
-        # terms may cancel at this very exponent: then their size, not their sum, tells how fast waves are
+        # terms may cancel at this very exponent: their sizes, not their sum, then give the rate
         sizes = symbol.rates([abs(c) for c in coefficients], np.abs(axis))
         rate = max(_largest(here), 1e-3 * _largest(sizes)) or 1.0
         roots = _roots(symbol, coefficients, axis, rate, order)
         if roots is None:
             return None
-        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as of lap(u_t) = …
+        still = int(np.count_nonzero(roots == 0))  # where the left-hand side vanishes, as in lap(u_t) = …
         if still % 2:
             return None
-        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # into the domain they decay; halves of these
+        counts.append(int(np.count_nonzero(roots.real < 0)) + still // 2)  # these decay inwards; half of the zeros do
     return counts[0] if counts[0] == counts[1] else None
 
 

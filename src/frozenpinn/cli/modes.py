@@ -62,7 +62,7 @@ def stability(
     plot: Annotated[Path | None, _PLOT] = None,
     json_file: Annotated[str | None, _JSON] = None,
 ) -> None:
-    """Find a steady state from the initial value, and tell whether small disturbances of it grow."""
+    """Find a steady state from the initial value, and determine whether small disturbances of it grow."""
     import frozenpinn as fp
 
     check_targets(plot, None if json_file in (None, "-") else Path(json_file))

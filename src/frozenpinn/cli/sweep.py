@@ -28,11 +28,11 @@ def check(
         list[str] | None, typer.Option("--set", help="Another value of a parameter, nu=0.02; several times.")
     ] = None,
 ) -> None:
-    """Check that a problem is well posed, without solving it: what it says, and what is to be said about it."""
+    """Check that a problem is well posed, without solving it; print the problem and the findings."""
     import frozenpinn as fp
 
     problem, _ = read_problem(what, set_=set_)
-    with silenced(Warning):  # the findings tell
+    with silenced(Warning):  # the findings report the same
         findings = fp.check(problem)
     console.print(escape(f"{problem!r}\n{findings}"))
 

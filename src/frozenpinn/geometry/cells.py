@@ -43,12 +43,12 @@ class Mesh(NamedTuple):
 
 
 def fill(inside: Callable[[Array], Array], lower: Array, upper: Array, cells: int) -> Mesh:
-    """Fill what ``inside`` says of a box in two or three dimensions with simplices.
+    """Fill the part of a box where ``inside`` holds with simplices, in two or three dimensions.
 
     Parameters
     ----------
     inside
-        Tells for points (n, d) whether they belong to it.
+        Takes points (n, d) and returns which of them belong to the region.
     lower, upper
         Corners of the box.
     cells

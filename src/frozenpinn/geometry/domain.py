@@ -76,7 +76,7 @@ class Domain(ABC):
         vars(self).update(state)
         for value in state.values():
             if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # which pickling forgets
+                value.flags.writeable = False  # pickling loses the flag
 
     def _bounds(self, lower: Array, upper: Array, periodic: Sequence[bool] = ()) -> None:
         """Set the bounding box and all that follows from it."""
@@ -101,7 +101,7 @@ class Domain(ABC):
     def with_coordinates(self, names: Sequence[str]) -> Domain:
         """Return the same domain with other names of its coordinates."""
         other = copy(self)
-        vars(other).pop("sides", None)  # which may be called after the axes
+        vars(other).pop("sides", None)  # their names may be those of the axes
         vars(other)["coordinates"] = tuple(names)
         return other
 
@@ -245,7 +245,7 @@ class Domain(ABC):
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         """Return (line, height) of all places where lines along the last axis cross the boundary, in any order.
 
-        A line is a point of the first d − 1 coordinates. This is for domains that know no better.
+        A line is a point of the first d − 1 coordinates. The default, for domains without a better method.
         """
         line, start, end = self._lines.intervals(base)
         return np.concatenate([line, line]), np.concatenate([start, end])

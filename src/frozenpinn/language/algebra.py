@@ -38,7 +38,7 @@ def operations(node: sp.Basic) -> int:
 
 
 def effort(expression: sp.Basic) -> int:
-    """Foretell the work of a derivative, in operations, from the distinct parts of an expression.
+    """Predict the work of a derivative, in operations, from the distinct parts of an expression.
 
     A product of n factors becomes n products; SymPy sorts long sums, and compares the arguments of what has a kink.
     """
@@ -97,7 +97,7 @@ def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Exp
 
 def bounded(expression: sp.Expr, what: str) -> sp.Expr:
     """Check one step of a growing expression: its size, and its value if it is a constant."""
-    max_bits = 1_100  # beyond what a float can tell apart, whole numbers only cost time
+    max_bits = 1_100  # beyond the range of a float, exact numbers only cost time
     if expression.is_Rational and max(abs(expression.p), expression.q).bit_length() > max_bits:
         check_constant(expression, what)
         return sp.Float(constant_value(expression))

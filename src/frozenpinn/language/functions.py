@@ -207,7 +207,7 @@ def callable_arguments(
             f"Python functions take the coordinates {choices(legal)} only. Write other dependence in the equation."
         )
     library = str(getattr(function, "__module__", "")).startswith("numpy")  # np.ones_like has names of its own
-    if len(legal) == 2 > len(coordinates) and len(names) == 1 and not library:  # x or t? Only the name can tell
+    if len(legal) == 2 > len(coordinates) and len(names) == 1 and not library:  # only the name distinguishes x from t
         raise ProblemError(f"{what} is a function of '{names[0]}'; call the argument {' or '.join(map(repr, legal))}.")
     if count == len(legal):
         return legal
@@ -222,7 +222,7 @@ def callable_arguments(
 
 
 def _required(function: Callable[..., Any]) -> list[str] | None:
-    """Return the names of the arguments that a function must be given; None if it does not tell."""
+    """Return the names of the required arguments of a function; None if it has no signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # NumPy ufuncs and other builtins have no signature

@@ -114,7 +114,7 @@ def is_computable(node: sp.Basic) -> bool:
 def constant_value(node: sp.Expr) -> float:
     """Return a constant as a float: NaN if it is not real, ±inf if it is out of range.
 
-    SymPy's own evaluation raises its precision without bound to tell a digit of exp(exp(exp(100)));
+    SymPy's own evaluation raises its precision without bound to find a digit of exp(exp(exp(100)));
     NumPy overflows. Only what NumPy finds finite is then asked of SymPy, which rounds correctly.
     """
     estimate = _estimate(node)

@@ -62,7 +62,7 @@ def is_smooth(history: sp.Expr) -> bool:
 class AxisProducts(NamedTuple):
     """Functions of several coordinates as sums of products of functions of one each: one program for each axis.
 
-    ``ranks`` tells how many products each function has.
+    ``ranks`` holds the number of products of each function.
     """
 
     programs: tuple[Program, ...]

@@ -91,7 +91,7 @@ def _names(
 ) -> Iterator[tuple[str, Jet | None, bool]]:
     """Yield the names without a meaning of their own, with the derivative that they carry, if any.
 
-    The last entry tells whether they stand inside the parentheses of an operator.
+    The last entry says whether they stand inside the parentheses of an operator.
     """
     chart = jets if isinstance(jets, Chart) else Chart(jets)
     known = {*excluded, *chart.names, TIME}

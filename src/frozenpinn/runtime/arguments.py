@@ -27,7 +27,7 @@ def between(value: Any, low: float, high: float) -> bool:
     """Whether something is one real number from ``low`` to ``high``."""
     try:
         return is_number(value) and low <= float(value) <= high
-    except OverflowError:  # a whole number beyond all floating point numbers
+    except OverflowError:  # a whole number beyond the range of a float
         return False
 
 

@@ -11,7 +11,7 @@ Array = np.ndarray
 
 
 def is_finite(values: Any) -> bool:
-    """Whether numbers are finite, all of them: their sum of squares tells, with one call, unless they are huge.
+    """Whether all numbers are finite, by one call for their sum of squares unless that overflows.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def read_only(array: Array) -> Array:
 
 
 def fixed(array: Array) -> Array:
-    """Return a copy that nobody can change, not even through the original: what is known of it may be kept beside it.
+    """Return a copy that nobody can change, not even through the original, so that results from it may be cached.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a solve may use, seconds and bytes; what does not look at the clock is broken off, as by Ctrl-C."""
+"""Limits of a solve in seconds and bytes; stages that do not check the clock are interrupted, as by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from frozenpinn.runtime.arguments import between, shown
 from frozenpinn.runtime.threads import threads_restored
 
 Progress = Callable[[str], None]
-_GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may go on before it is broken off
+_GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may overrun before it is interrupted
 _PART = 0.6  # of the free memory that may be used if no limit is given
 
 
@@ -25,7 +25,7 @@ _PART = 0.6  # of the free memory that may be used if no limit is given
 
 
 class OverrunError(BudgetError):
-    """A stage was broken off in its midst."""
+    """A stage was interrupted before its end."""
 
     def __init__(self, message: str = "the time limit was over in the midst of a stage.") -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ def deadline(seconds: float | None) -> Iterator[None]:
                 raise OverrunError from None
             raise
         finally:
-            watch.over = True  # at once: the call itself may be broken off
+            watch.over = True  # at once: the call itself may be interrupted
             watch.stop()
 
 
@@ -158,13 +158,13 @@ class Budget:
         return told
 
     def enforced(self, kept: float = 0.0) -> AbstractContextManager[None]:
-        """Return a block that is broken off if it goes on after the limit, but for a tenth of it."""
+        """Return a block that is interrupted when it exceeds the limit by more than a short grace period."""
         if self.seconds is None:
             return nullcontext()
         return deadline(max(0.0, self.left - kept) + _GRACE * self.seconds + _MOMENT)
 
     def check(self, stage: str, kept: float = 0.0) -> None:
-        """Break off a stage if no more than some seconds are left."""
+        """Stop at a stage if less than ``kept`` seconds are left."""
         if self.left < kept:
             raise BudgetError(f"the time limit {self.limit} was over during: {stage}.")
 

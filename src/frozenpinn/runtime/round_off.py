@@ -1,4 +1,4 @@
-"""Round-off guards: what part of two numbers their difference may be and still count as nothing."""
+"""Round-off guards: the largest relative difference of two numbers that counts as zero."""
 
 LAST_DIGITS = 1e-14  #: of numbers that a few operations have made
 SUMMED = 1e-13  #: of sums of some hundred numbers, such as inner products of orthonormal functions

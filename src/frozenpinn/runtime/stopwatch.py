@@ -21,7 +21,7 @@ DELAY = 2.0
 
 
 class _Stage:
-    """A block that is timed, if it comes to its end; a class, as short solves notice generators."""
+    """A block that is timed if it completes; a class, as generators would slow down short solves."""
 
     __slots__ = ("name", "start", "watch")
 
@@ -52,7 +52,7 @@ class Stopwatch:
         return _Stage(self, name)
 
     def announce(self, name: str) -> None:
-        """Say again what is being done, now that it has gone on for a while: whoever listens may break it off."""
+        """Announce a stage that has gone on for a while, so that the listener may interrupt it."""
         if self.progress is not None:
             self.progress(name)
 
@@ -66,7 +66,7 @@ class Stopwatch:
 
 
 def listening(progress: Progress | bool | None) -> AbstractContextManager[Progress]:
-    """Return whom to tell what is being done: a bar (None or True), nobody (False), or the user's function."""
+    """Return who receives the names of stages: a bar (None or True), nobody (False), or the user's function."""
     if progress is None or progress is True:
         return CellBar() if _in_notebook() else LateBar()
     if progress is False:
@@ -83,14 +83,14 @@ def ignore_progress(text: str) -> None:
 
 
 def _in_notebook() -> bool:
-    """Whether a notebook is asking: a shell of IPython that has a kernel."""
+    """Whether this runs in a notebook: a shell of IPython that has a kernel."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class CellBar:
-    """The same in the cell of a notebook: shown by what is told after a while, gone at the end."""
+    """A progress bar in a notebook cell: appears after a delay, and is cleared at the end."""
 
     def __init__(self, delay: float = DELAY) -> None:
         self._delay, self._start, self._announced = delay, 0.0, 0.0

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 SMALL = 3e9  # floating point operations below which waking a second thread costs more than it brings
-REFLECTIONS = 1e11  #: the same of QR factorisations, whose panels gain little: with 300 to 960 columns they take 1.4 to
-#: 2.8 times as long on two threads, and up to ten times if other programs run, as threads wait for each other so often
+REFLECTIONS = 1e11  #: such a limit for QR factorisations, whose panels gain little: with 300 to 960 columns they take
+#: 1.4 to 2.8 times as long on two threads, up to ten times if other programs run, as threads often wait for one another
 
 
 def _libraries() -> tuple[Any, ...]:
@@ -48,7 +48,7 @@ def one_thread() -> Iterator[None]:
 
 
 class Crew:
-    """Threads that do independent parts of some work, each on one BLAS thread; on one processor, nobody else does it.
+    """Threads that do independent parts of some work, each on one BLAS thread; on one processor, the caller does them.
 
     A part that has failed raises its error when the crew is left, or before.
     """
@@ -87,7 +87,7 @@ class Crew:
 
 @contextmanager
 def threads_restored() -> Iterator[None]:
-    """Leave the numbers of BLAS threads as they were, also if a block is broken off while it changes them."""
+    """Leave the numbers of BLAS threads as they were, also if a block is interrupted while it changes them."""
     before = [(library, library.num_threads) for library in _libraries()]
     try:
         yield

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_DIMENSIONS = 3  # beyond, one would look for the few directions of a problem instead
+_DIMENSIONS = 3  # beyond, problems are expected to depend on few directions only
 _HIGHEST = 4  # order of equations
 _LOOKS = 4096  # places at which the signs of level functions are compared
 _ALONG = 4001  # places along an axis between which zeros of a function of one coordinate are looked for
@@ -148,7 +148,7 @@ def _across_axes(levels: Sequence[sp.Expr]) -> bool:
 
 
 def _continuous(jets: JetSpace, name: str, order: int) -> list[tuple[FluxTerm, ...]]:
-    """Return what is continuous beside the values of a field: u_n, Δu and (Δu)_n, as far as below the order."""
+    """Return what is continuous in addition to the values of a field: those of u_n, Δu and (Δu)_n below the order."""
     field, found = jets.field(name), list[tuple[FluxTerm, ...]]()
     for k in range(1, order):
         base = replace(field, laps=k // 2) if jets.dimension > 1 else replace(field, alpha=(k - k % 2,))

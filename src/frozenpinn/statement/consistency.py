@@ -74,7 +74,7 @@ def _against_initial(problem: Problem, condition: LinearCondition) -> str | None
 
 
 def _against_law(problem: Problem, law: BoundaryLaw) -> str | None:
-    """Compare initial data with a law, unless it tells a time derivative that no datum has to agree with."""
+    """Compare initial data with a law, unless it contains a time derivative without initial data."""
     points, start = problem.domain.sample_side(law.side, 25, "random", 0), problem.time[0]
     values = []
     for jet in law.jets_in():
@@ -216,7 +216,7 @@ def _at_corners(problem: Problem) -> list[str]:
 
 
 def _common_size(problem: Problem, *conditions: LinearCondition) -> float:
-    """Return the size of a field as its data on some sides and at the start tell it."""
+    """Return the size of a field according to its data on some sides and at the start."""
     datum = problem.initial.get(conditions[0].fields[0])
     sizes = [0.0 if datum is None else _size(problem, datum, problem.time[0])]
     for condition in conditions:
@@ -322,7 +322,7 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
 
 
 def _exact_against_laws(problem: Problem, t: float) -> list[str]:
-    """Return which laws an exact solution misses at one time; unknown derivatives tell nothing."""
+    """Return which laws an exact solution misses at one time; those with unknown derivatives are skipped."""
     found = []
     for law in problem.laws:
         points = problem.domain.sample_side(law.side, 25, "random", 0)

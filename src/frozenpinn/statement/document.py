@@ -241,7 +241,7 @@ class Outline:
         return JetSpace(self.domain.coordinates)
 
     def equation(self, name: str) -> TimeOrder:
-        """Return the time order of a field, as an equation would tell it."""
+        """Return the time order of a field, as its equation would give it."""
         return TimeOrder(self.orders[name])
 
     @property

@@ -181,7 +181,7 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
 
 
 def _rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
-    """Return which equation goes under the name of each field: with derivatives of the highest order, all in all."""
+    """Return the equation for each field: the sum of the orders of their derivatives is the largest."""
     from scipy.optimize import linear_sum_assignment
 
     orders = np.full((len(fields), len(residuals)), -100.0)
@@ -357,13 +357,13 @@ def _check(coefficient: sp.Expr, jet: Jet, jets: JetSpace) -> None:
 
 
 def rows_by_field(masses: Sequence[Mass], fields: Sequence[str]) -> list[int]:
-    """Return which equation goes under the name of each field: one with its time derivative, all in all."""
+    """Return the equation for each field: one with its time derivative, the best choice for all together."""
     from scipy.optimize import linear_sum_assignment
 
     never = -1e6  # what it costs to give a field an equation without its time derivative
     table = np.full((len(fields), len(masses)), never)
     for row, mass in enumerate(masses):
-        for jet in mass:  # most of all a derivative that stands alone
+        for jet in mass:  # a derivative that stands alone counts most
             i = fields.index(jet.field)
             table[i, row] = max(table[i, row], 1.0 / (1.0 + jet.order) + float(len({j.field for j in mass}) == 1))
     rows = linear_sum_assignment(-table)[1]

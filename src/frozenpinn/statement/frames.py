@@ -111,7 +111,7 @@ class Frame:
         return [r * np.sin(theta) * np.cos(phi), r * np.sin(theta) * np.sin(phi), r * np.cos(theta)]
 
     def off_axis(self, coordinates: Sequence[Array]) -> list[Array]:
-        """Return coordinates a hair's breadth off the axis, where derivatives along them exist in Cartesian ones."""
+        """Return coordinates slightly off the axis, where derivatives along them exist in Cartesian ones."""
         if not self.is_cartesian:
             return list(coordinates)
         r = np.maximum(coordinates[0], 1e-7 * float(np.max(np.abs(self.stated.upper))))
@@ -448,7 +448,7 @@ def _is_odd(expression: sp.Expr, problem: Problem, frame: Frame) -> bool:
 
 
 def _function_is_odd(datum: Datum, problem: Problem, frame: Frame) -> bool:
-    """Whether a Python function changes if the direction away from the axis is reversed, as far as it can be told."""
+    """Whether a Python function changes if the direction away from the axis is reversed, judged at sample points."""
     if datum.function is None or not isinstance(datum.function.function, ChartedFunction):
         return False
     x = problem.stated.sample(9, "random", rng=0).x

@@ -70,7 +70,7 @@ class Fronts:
     initial
         What is left of the initial value.
     sides
-        Conditions, by field and name of the side, that contradict the initial value no more.
+        Conditions, by field and name of the side, that no longer contradict the initial value.
     points
         What point sources cause: functions, each with its formula and the diffusion.
     potentials
@@ -95,7 +95,7 @@ class Fronts:
 
 @remembered
 def fronts_of(problem: Problem) -> Fronts | None:
-    """Find the fronts of a problem on a box; None if there are none, or if nobody knows how they spread.
+    """Find the fronts of a problem on a box; None if there are none, or if it is not known how they spread.
 
     Reactions may be nonlinear: they have little time to act where a front is steep.
     """
@@ -284,7 +284,7 @@ class _Finder:
         there, speed = found[0].xreplace({jets.x[axis]: sp.Float(place)}), -float(found[1].subs(middle))
         if there.free_symbols:
             values = self.problem.compile([there])(*domain.sample(64, "random", 0).x.T, self.problem.time[0])[0]
-            least = 1e-3 * np.max(values)  # where there is less diffusion along a front, nobody knows how it spreads
+            least = 1e-3 * np.max(values)  # with less diffusion along a front, its spreading is not known
             alive = bool(np.all(values > least)) and self._is_smooth(there)
             return _Pace(there, float(np.max(values)), speed) if alive else None
         diffusion = float(there)
@@ -331,7 +331,7 @@ class _Finder:
     def _from_side(
         self, equation: Equation, side: FlatSide, place: float, since: float | None = None
     ) -> sp.Expr | None:
-        """Return what a side sends into the domain where its value jumps by one; None if nobody knows."""
+        """Return what a side sends into the domain where its value jumps by one; None if unknown."""
         pace, kind = self._pace(equation, side.axis, place), ("low", "high")[side.end]
         if pace is None:
             return None

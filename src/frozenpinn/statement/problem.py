@@ -324,7 +324,7 @@ class Problem:
             check_eigenproblem(self)
         keep(
             given=given if frame is None else {**given, "boundary": written}
-        )  # the last: data that can't be pickled say so before
+        )  # the last: data explain why they can't be pickled
 
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""

@@ -1,6 +1,6 @@
 """Sweeps: one problem for many parameters, on one or many machines, into one table.
 
-:func:`~frozenpinn.sweep` makes the table; the names here say what varies, open a stored one, and tell what is in it.
+:func:`~frozenpinn.sweep` makes the table; the names here state what varies, open a stored one, and evaluate it.
 """
 
 from frozenpinn.sweeps.definition import GaussianField, LogUniform, Normal, Uniform

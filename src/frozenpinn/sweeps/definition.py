@@ -408,7 +408,7 @@ class Definition:
         }
 
     def check_same(self, stored: dict[str, Any], file: str) -> None:
-        """Refuse a store that belongs to another sweep; tell by what it differs."""
+        """Refuse a store that belongs to another sweep, and name the differences."""
         mine = json.loads(json.dumps(self.document))
         differing = [key for key in {**stored, **mine} if stored.get(key) != mine.get(key)]
         if differing:
@@ -442,7 +442,7 @@ def make_places(problem: Problem, points: Any, times: Any) -> Places:
 
 
 def _functions(value: Any) -> Any:
-    """Return what tells Python functions apart, wherever they stand in a statement: their code."""
+    """Return what distinguishes Python functions, wherever they stand in a statement: their code."""
     if isinstance(value, Mapping):
         return {str(key): _functions(v) for key, v in value.items()}
     if isinstance(value, list | tuple):

@@ -64,7 +64,7 @@ class Worker:
 
 
 def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[int, str], None], count: int) -> None:
-    """Work on all indices in several processes; one that dies is replaced; ``lost`` is told what always dies."""
+    """Work on all indices in several processes; dead ones are replaced; ``lost`` gets the indices that always fail."""
     todo, deaths = deque(pending), Counter[int]()
     context: Any = mp.get_context("fork" if sys.platform.startswith("linux") else "spawn")
 
@@ -115,8 +115,8 @@ def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[i
 
 
 def _work(connection: Connection, work: Work, parent: int) -> None:
-    """Work until nobody asks for more."""
-    patience = 0.5  # seconds after which a worker looks whether anybody is waiting for it
+    """Work until there are no more requests."""
+    patience = 0.5  # seconds after which a worker checks whether its parent still runs
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     while True:
         while not connection.poll(patience):

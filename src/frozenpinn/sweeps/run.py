@@ -197,7 +197,7 @@ def _pilot(definition: Definition, index: int) -> bytes:
 
 
 class _Clock:
-    """Tells how many runs are finished, and how long the others will take."""
+    """Reports how many runs are finished, and how long the others will take."""
 
     def __init__(self, pending: int, total: int, announce: Announce) -> None:
         self._pending, self._total, self._announce = pending, total, announce

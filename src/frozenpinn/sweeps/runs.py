@@ -4,7 +4,7 @@ What the runs of a sweep share: sizes that a few of them, the pilots, have been 
 
 A search for a tolerance starts from what it can know before the first solve, which is cautious. Runs of a sweep differ
 in parameters only, so pilots spread over the table find out how narrow a network does; every run starts from sizes
-between those of the pilots around it, and grows if they do not do. The plan follows from the definition of the sweep
+between those of the pilots around it, and grows if too narrow. The plan follows from the definition of the sweep
 alone, so a run has the same bits whatever was run before it.
 """
 
@@ -30,7 +30,7 @@ from frozenpinn.sweeps.definition import Definition, Table, applied
 Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
-TRIES = 2  #: narrower ones, each if the one before did
+TRIES = 2  #: narrower widths for a pilot, each if the one before met the tolerance
 WORTH = 0.9  #: part of the width above which a narrower one saves less than it costs to try
 NARROWEST = 0.4  #: part of the width that a pilot tries, at least
 AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
@@ -44,7 +44,7 @@ Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weight
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes that pilots need, and which of them each run looks at; none if nothing is shared."""
+    """Sizes that pilots need, and the pilots from which each run starts; none if nothing is shared."""
 
     pilots: tuple[int, ...] = ()
     sizes: tuple[Sizes | None, ...] = ()
@@ -73,7 +73,7 @@ def read_plan(stored: dict[str, Any], table: Table) -> Plan:
 
 
 def pilots_of(definition: Definition) -> tuple[int, ...]:
-    """Return the runs that tell the others from which sizes to start; none if nothing can be shared."""
+    """Return the runs that determine the initial sizes of the others; none if nothing can be shared."""
     most_pilots = 8
     table, problem = definition.table, definition.problem
     grows = definition.settings.width is None and isinstance(definition.settings.sampler, str | None)
@@ -124,7 +124,7 @@ def _tried(solve: Callable[[Sizes | None, int], Solution], first: Sizes | None, 
         try:
             return solve(first, pilot)
         except (FrozenPinnError, ArithmeticError, MemoryError, ValueError):
-            return None  # its own run will tell
+            return None  # its own run reports why
 
 
 def _error(solution: Solution) -> float:
@@ -204,7 +204,7 @@ class Row:
 def run(definition: Definition, plan: Plan, index: int) -> Row:
     """Solve one run and evaluate it; on one thread of BLAS, so that bits do not depend on where it runs."""
     started = time.process_time()
-    with one_thread(), silenced(Warning):  # the status, the estimate and the reason tell
+    with one_thread(), silenced(Warning):  # the status, the estimate and the reason are stored
         try:
             solution = solved(definition, plan.first(index), index)
             return _row(definition, solution, index, time.process_time() - started)

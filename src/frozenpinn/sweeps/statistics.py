@@ -22,7 +22,7 @@ Array = np.ndarray
 def summary(runs: xarray.Dataset, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> xarray.Dataset:
     """Return mean, standard deviation and quantiles of all fields over the runs that have values.
 
-    Variables are called ``u_mean``, ``u_std``, ``u_quantile``; the attributes tell how many runs were used.
+    Variables are called ``u_mean``, ``u_std``, ``u_quantile``; the attributes say how many runs were used.
 
     Examples
     --------

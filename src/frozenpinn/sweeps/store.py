@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
 
 def columns_of(definition: Definition) -> list[Column]:
-    """Return what is kept of every run; the status is the last, and tells that the others are there."""
+    """Return what is kept of every run; the status is written last, as a mark that the others are complete."""
     problem, places, n = definition.problem, definition.places, len(definition.table)
     columns = [Column(f, ("run", *places.dims), (n, *places.shape), "<f8", np.nan) for f in problem.fields]
     columns += [Column(f"{f}_error_estimate", ("run",), (n,), "<f8", np.nan) for f in problem.fields]

@@ -160,7 +160,7 @@ def _missed_by(axes: Sequence[Axis], values: Array, step: int) -> float | None:
 
 
 class Gridded(NamedTuple):
-    """A spline, what it misses at values that it was not made of, and the noise that was taken out."""
+    """A spline, its error at values that were left out of the fit, and the noise that was removed."""
 
     spline: GridSpline
     error: float
@@ -206,7 +206,7 @@ def _radial(points: Array, values: Array, level: float) -> Callable[[Array], Arr
 
 
 def _level(points: Array, values: Array, fit: Array, test: Array, smooth: bool | float) -> tuple[float, float]:
-    """Return the penalty with which half of the values foretells the other half best, and the noise."""
+    """Return the penalty with which half of the values predicts the other half best, and the noise."""
     best, least = 0.0, np.inf
     for level in (0.0, *_LEVELS):
         found = _radial(points[fit], values[fit], level)

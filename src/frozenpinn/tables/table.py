@@ -22,7 +22,7 @@ _DEGREES = (1, 3, 5)
 
 
 class Fit(NamedTuple):
-    """The spline of a table, its error (None if nobody knows) and the noise that was taken out of the values."""
+    """The spline of a table, its error (None if unknown) and the noise that was taken out of the values."""
 
     spline: GridSpline
     error: float | None

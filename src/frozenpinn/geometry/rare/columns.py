@@ -122,7 +122,7 @@ class CombinedLines:
     parts
         For each part, a function that returns (line, height) of its crossings.
     inside
-        Tells from rows of booleans, one per part, what is inside.
+        Takes rows of booleans, one per part, and returns what is inside.
     size
         Size of the region, for round-off.
     breaks
@@ -263,7 +263,7 @@ def _gauss_pieces(counts: Array) -> tuple[Array, Array, Array]:
 
 
 def _outline(lines: Lines, lower: float, upper: float, steps: int = 65) -> Callable[[Array], Array]:
-    """Return a function that tells slices of a solid apart: how the number of intervals changes across them."""
+    """Return a function that classifies slices of a solid by how the number of intervals changes across them."""
     y = lower + (np.arange(steps) + 0.5) / steps * (upper - lower)
 
     def changes(base: Array) -> Array:

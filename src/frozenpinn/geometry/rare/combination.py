@@ -135,8 +135,8 @@ class Combination(Domain):
         return tuple(found)
 
     def _is_wedge(self, corner: Array, start: float, opening: float) -> bool:
-        """Whether the domain looks like a wedge from close by."""
-        close = 1e-4  # part of the size: so close to a corner the domain must look like a wedge
+        """Whether the domain is a wedge near a corner."""
+        close = 1e-4  # distance from the corner at which this is tested, as a part of the size
         shares = (np.arange(24) + 0.5) / 24
         inside = start + opening * shares
         outside = start + opening + (2.0 * np.pi - opening) * shares

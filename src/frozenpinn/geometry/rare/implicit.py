@@ -43,7 +43,7 @@ class Implicit(Domain):
 
     Notes
     -----
-    Parts narrower than about a hundredth of the bounding box may be missed: choose a close one. In three dimensions,
+    Parts narrower than about a hundredth of the bounding box may be missed: choose a tight one. In three dimensions,
     write solids with edges as ``max(f, g)`` (both), ``min(f, g)`` (either) or ``max(f, -g)`` (without) of smooth
     functions: each is then treated as smooth.
 
@@ -61,7 +61,7 @@ class Implicit(Domain):
         self._bounds(box.lower, box.upper)
         level = LevelFunction(function, self.coordinates, "the function of an implicit domain")
         self._level = CutLevel(level, self.lower, self.upper) if cut else level
-        self.function, self.cut = function, bool(cut)  # after the level: one that can't be pickled says so there
+        self.function, self.cut = function, bool(cut)  # after the level, which explains what can't be pickled
         unit = SCATTERED_RULES["sobol"](2**14, self.dimension, np.random.default_rng(0))
         probes = self.lower + unit * self.lengths
         values = self._level(probes)
@@ -132,7 +132,7 @@ class Implicit(Domain):
     @cached_property
     def _intricate(self) -> bool:
         """Whether a solid has edges, or is met twice by lines along the last axis, or so its shadow; unlike a ball."""
-        looks = 32  # cells per axis of the grid that tells whether a solid is intricate
+        looks = 32  # cells per axis of the grid that decides whether a solid is intricate
         if self.dimension != 3 or len(self._level.smooth_parts) > 1:
             return self.dimension == 3
         inside = sign_table(self._level, self.lower, self.upper, np.full(3, looks))[0]
@@ -163,7 +163,7 @@ class Implicit(Domain):
         grid = (self.lower - beyond, self.upper + beyond)
         found = level_boundary(self._level, self.lower, self.upper, grid)
         for piece in found.pieces:
-            self._normals(piece.corners[:: 1 + len(piece.corners) // 500, 0])  # which says so if there are none
+            self._normals(piece.corners[:: 1 + len(piece.corners) // 500, 0])  # raises where there is none
         return found
 
     @cached_property

@@ -44,7 +44,7 @@ OFFSETS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])  # corne
 TETRAHEDRA = np.array(
     [[0, *np.cumsum([4 >> axis for axis in order])] for order in permutations(range(3))]
 )  # from corner 0 to corner 7, one axis after the other
-FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles at whose ends it is seen what crosses them
+FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles, tested at their ends for crossings
 
 
 # ---- marching tetrahedra --------------------------------------------------------------------------

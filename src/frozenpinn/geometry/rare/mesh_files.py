@@ -30,7 +30,7 @@ def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
     Parameters
     ----------
     file
-        Path of the file; its ending tells the format.
+        Path of the file; its ending determines the format.
     crossing
         Whether a surface may cross itself without a warning.
 

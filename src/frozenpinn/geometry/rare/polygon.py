@@ -218,4 +218,4 @@ def holes_of(shape: Any) -> tuple[Hole, ...]:
     return tuple(found)
 
 
-STRAIGHT = 0.02  # corners that open by hardly more hardly show
+STRAIGHT = 0.02  # corners that open by little more have little effect

@@ -181,7 +181,7 @@ class Comparison:
                 f"{what} is a comparison such as 'x < 0.1' or a function of the coordinates, "
                 f"got {type(given).__name__}: {shortened(repr(given))}."
             )
-        self.given = given  # the last: a function that can't be pickled says so before
+        self.given = given  # the last: a function explains why it can't be pickled
 
     def _chain(self, text: str, coordinates: Sequence[str]) -> list[tuple[LevelFunction, str, LevelFunction]]:
         signs = _COMPARE.findall(text)
