@@ -13,7 +13,7 @@ from frozenpinn.evolution.estimate import compare, judge_pair
 from frozenpinn.integrators.protocol import kept_bytes
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.budget import Budget, peak_memory, physical_memory
-from frozenpinn.search.cost_forecast import Foresight
+from frozenpinn.search.cost_forecast import CostForecast
 from frozenpinn.search.estimate import residual_ratio
 from frozenpinn.search.kind import Failure
 from frozenpinn.search.rules import EstimateRules, Rules, SearchRules
@@ -180,7 +180,7 @@ def begun(budget=None, tol=1e-9):
 
 def test_foreseen_seconds_follow_the_operations():
     search = begun()
-    foresight, last = search._foresight, search.attempts[-1].task
+    foresight, last = search._forecast, search.attempts[-1].task
     tasks = [search._finer(growth, 0.3) for growth in (1.0, 1.25, 1.8)]
     foresight._spent[:] = [foresight._spent[-1]]
     pace = [foresight.seconds(task) / foresight._plan(task).operations for task in tasks]
@@ -190,7 +190,7 @@ def test_foreseen_seconds_follow_the_operations():
 
 def test_the_price_of_an_operation_is_learnt():
     search = begun()
-    foresight, task = search._foresight, search._finer(1.8, 0.3)
+    foresight, task = search._forecast, search._finer(1.8, 0.3)
     for power in (0.9, 1.4):
         a, b = (SimpleNamespace(operations=n, bytes=1.0, seconds=n**power / 1e6) for n in (1e6, 8e6))
         foresight._spent[:] = [a, b]
@@ -203,46 +203,46 @@ def test_a_growth_that_fits_is_chosen(monkeypatch, share):
     """With less time than the wanted growth takes, the largest one that fits is taken, down to the least."""
     search = begun()
     monkeypatch.setattr(search, "_growth", lambda: 1.8)
-    most, least = (search.rules.caution * search._foresight.seconds(search._finer(g, 0.3)) for g in (1.8, 1.1))
+    most, least = (search.rules.caution * search._forecast.seconds(search._finer(g, 0.3)) for g in (1.8, 1.1))
     left = least * (most / least) ** share
     monkeypatch.setattr(Budget, "left", property(lambda self: left))
     task = search._next()
     growth = task.effort / search.attempts[-1].task.effort
     assert 1.1 - 1e-9 <= growth < 1.8
-    assert search.rules.caution * search._foresight.seconds(task) <= left
+    assert search.rules.caution * search._forecast.seconds(task) <= left
     assert growth == pytest.approx(1.1 * (1.8 / 1.1) ** share, rel=0.12), "not much smaller than it has to be"
 
 
 def test_what_does_not_fit_is_not_begun(monkeypatch):
     search = begun(Budget(100.0))
-    monkeypatch.setattr(Foresight, "seconds", lambda self, task: 400.0)
+    monkeypatch.setattr(CostForecast, "seconds", lambda self, task: 400.0)
     assert search._next() == "to go on would take about 8.7 min more, which exceeds the time limit of 100 s"
-    monkeypatch.setattr(Foresight, "seconds", lambda self, task: 1.0)
-    monkeypatch.setattr(Foresight, "bytes", lambda self, task: 1e15)
+    monkeypatch.setattr(CostForecast, "seconds", lambda self, task: 1.0)
+    monkeypatch.setattr(CostForecast, "bytes", lambda self, task: 1e15)
     assert search._next().startswith("another step would need about 1e+06 GB, more than the memory limit of ")
 
 
 def test_more_memory_than_foreseen_is_remembered(monkeypatch):
     search = begun()
     task = search._finer(1.25, 0.3)
-    before, plan = search._foresight.bytes(task), search._foresight._plan(search.attempts[-1].task)
+    before, plan = search._forecast.bytes(task), search._forecast._plan(search.attempts[-1].task)
     monkeypatch.setattr("frozenpinn.search.cost_forecast.peak_memory", lambda: peak_memory() + 2e8 + 7 * plan.bytes)
     last = search.attempts[-1]
-    search._foresight._peak = peak_memory()
-    search._foresight.learn(last.solution, search._hints.lesson, 1.0)
-    assert search._foresight.bytes(task) == pytest.approx(7 * before, rel=0.5)
+    search._forecast._peak = peak_memory()
+    search._forecast.learn(last.solution, search._hints.lesson, 1.0)
+    assert search._forecast.bytes(task) == pytest.approx(7 * before, rel=0.5)
 
 
 def test_states_at_the_steps_count_as_memory():
     search = begun()
     last = search.attempts[-1]
     task, solution = search._finer(1.25, 0.3), last.solution
-    before, plans = search._foresight.bytes(task), [search._foresight._plan(t).bytes for t in (last.task, task)]
+    before, plans = search._forecast.bytes(task), [search._forecast._plan(t).bytes for t in (last.task, task)]
     longer = replace(solution, pieces=solution.pieces * 1000)
-    search._foresight.learn(longer, search._hints.lesson, 1.0)
+    search._forecast.learn(longer, search._hints.lesson, 1.0)
     more = 999 * sum(kept_bytes(piece.trajectory) for piece in solution.pieces) * plans[1] / plans[0]
     assert more > 0
-    assert search._foresight.bytes(task) - before == pytest.approx(more, rel=1e-6)
+    assert search._forecast.bytes(task) - before == pytest.approx(more, rel=1e-6)
 
 
 def test_the_whole_time_is_used(monkeypatch):
@@ -250,7 +250,7 @@ def test_the_whole_time_is_used(monkeypatch):
     search = search_for(rough(), 1e-12, Budget(2.0))
     monkeypatch.setattr(Budget, "left", property(lambda self: 2.0 - 0.35 * len(search.attempts)))
     monkeypatch.setattr(Budget, "enforced", lambda self, kept=0.0: nullcontext())
-    monkeypatch.setattr(Foresight, "seconds", lambda self, task: 0.35)
+    monkeypatch.setattr(CostForecast, "seconds", lambda self, task: 0.35)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fp.FrozenPinnWarning)
         solution = search.solve()
@@ -274,7 +274,7 @@ def test_a_step_that_takes_too_long_is_broken_off(monkeypatch):
         return -1.0 if len(search.attempts) > 1 else 60.0
 
     monkeypatch.setattr(Budget, "left", property(left))
-    monkeypatch.setattr(Foresight, "seconds", lambda self, task: -2.0)
+    monkeypatch.setattr(CostForecast, "seconds", lambda self, task: -2.0)
     with pytest.warns(
         fp.FrozenPinnWarning,
         match=r"above tol=1e-13: the time limit of a minute \(give time_limit for more\) was over during: points",
@@ -302,7 +302,7 @@ def test_without_memory_for_a_first_solve_a_coarser_one_is_tried():
 
 def test_without_time_for_a_finer_solve_a_coarser_one_tells_the_error(monkeypatch):
     search = search_for(steep(), 1e-12, Budget(60.0))
-    monkeypatch.setattr(Foresight, "seconds", lambda self, task: 1e3)
+    monkeypatch.setattr(CostForecast, "seconds", lambda self, task: 1e3)
     with pytest.warns(fp.FrozenPinnWarning, match=r"above tol=1e-12: to go on would take about 22 min more"):
         solution = search.solve()
     (coarse, *_), (fine, *_) = solution.verdict.attempts

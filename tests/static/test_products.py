@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.static.judging import left_over
+from frozenpinn.static.judging import held_out_residual
 from frozenpinn.static.products import held_out_grid, left_on_grid
 from frozenpinn.static.start import SolutionStart
 
@@ -26,7 +26,7 @@ def both(problem, width):
     solution = fp.solve(problem, settings=fp.Settings(width=(width, width)), seed=3)
     piece = solution.pieces[0]
     on_grid = left_on_grid(problem, piece.system.spaces, piece.trajectory.state)
-    return solution, on_grid, left_over(problem, SolutionStart(solution.jet_values))
+    return solution, on_grid, held_out_residual(problem, SolutionStart(solution.jet_values))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -51,8 +51,8 @@ def test_rows_are_orthonormal_and_the_section_is_one(rows, low, size):
     np.testing.assert_allclose(subspace.rows @ subspace.rows.T, np.eye(k), atol=1e-13)
     np.testing.assert_allclose(subspace.rows @ subspace.section, np.eye(k), atol=1e-12)
     # what was given lies in the span, up to the fractions that are taken for simple ones
-    left_over = rows - rows @ subspace.rows.T @ subspace.rows
-    assert np.max(np.abs(left_over)) < 1e-6
+    held_out_residual = rows - rows @ subspace.rows.T @ subspace.rows
+    assert np.max(np.abs(held_out_residual)) < 1e-6
     z = subspace.project(domain.sample(20, "random", 0).x)
     np.testing.assert_allclose(subspace.project(subspace.lift(z)), z, atol=1e-11)
 

@@ -11,7 +11,7 @@ from frozenpinn.errors import EvaluationError, FrozenPinnError, silenced
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.figures import apart
 from frozenpinn.runtime.html import aligned, card, lines, table
-from frozenpinn.statement.problem import equations_told
+from frozenpinn.statement.problem import stated_equations
 
 if TYPE_CHECKING:
     from frozenpinn.inverse.result import Inferred
@@ -146,7 +146,7 @@ def solution_html(solution: Solution) -> str:
     rows.append(("size", size_of(solution)))
     rows += [("note", note) for note in solution.notes[:3]]
     try:
-        equations = "; ".join(equations_told(solution.problem))
+        equations = "; ".join(stated_equations(solution.problem))
     except FrozenPinnError:  # stored without them
         equations = ", ".join(solution.problem.fields)
     return card("Solution", lines([equations]), table(rows), _picture(solution))

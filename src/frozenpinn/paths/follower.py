@@ -34,7 +34,7 @@ from frozenpinn.search.rules import PathRules
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import Family, best_features, decisions_of, families
-from frozenpinn.static.judging import left_over
+from frozenpinn.static.judging import held_out_residual
 from frozenpinn.static.newton import newton
 from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.static.solve import solution_of
@@ -237,7 +237,7 @@ class Follower:
         return low <= value <= high
 
     def _left(self, point: Point) -> float:
-        return left_over(self.parameter.at(point.value), point.state)
+        return held_out_residual(self.parameter.at(point.value), point.state)
 
     def _reason_to_stop(self, network: Network) -> str | None:
         """Return why the path ends here, if so; a point beyond the range is replaced by one at its end."""

@@ -15,7 +15,7 @@ from frozenpinn.results.report import as_table, finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.html import Readable
-from frozenpinn.statement.problem import Problem, equations_told
+from frozenpinn.statement.problem import Problem, stated_equations
 
 Array = np.ndarray
 
@@ -159,7 +159,7 @@ class Path:
     def report(self) -> str:
         """What was found, in words."""
         rows = [
-            ("problem", "; ".join(equations_told(self.problem))),
+            ("problem", "; ".join(stated_equations(self.problem))),
             ("path", f"{len(self.parameters)} solutions, {self._span()}"),
             ("end", self.reason),
         ]

@@ -34,7 +34,7 @@ from frozenpinn.basis.piecewise import (
 )
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.runtime.threads import Crew
+from frozenpinn.runtime.threads import ThreadPool
 
 Array = np.ndarray
 _FEWEST = 4096  # points, below which there are no tables
@@ -378,7 +378,7 @@ class History:
         pending = _Spans.between(np.stack([breaks[:-1], breaks[1:]], axis=1), self.times)
         size = max(1, _BLOCK // (NODES * (self.basis.size + self.basis.lift_size)))
         out, directly, smooth = np.empty((len(self.x), 1)), [], []
-        with Crew() as crew:
+        with ThreadPool() as crew:
             for depth in range(HALVINGS + 1):
                 few = (pending.counts <= NODES) | (depth == HALVINGS)
                 directly.append(pending.part(few).chosen)

@@ -12,7 +12,7 @@ from frozenpinn.results.explanation import explain, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.runtime.html import aligned, card
-from frozenpinn.statement.problem import equations_told
+from frozenpinn.statement.problem import stated_equations
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -88,7 +88,7 @@ def make_report(solution: Solution) -> Report:
     """Collect the numbers of a solution; residuals are measured here, not during the solve."""
     exact, estimate = solution.problem.exact, solution.error_estimate
     return Report(
-        problem="; ".join(equations_told(solution.problem)),
+        problem="; ".join(stated_equations(solution.problem)),
         seconds=dict(solution.seconds),
         details=_evolution_details(solution) if solution.facts is None else _static_details(solution),
         residuals=solution.residuals,

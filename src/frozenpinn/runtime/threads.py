@@ -47,7 +47,7 @@ def one_thread() -> Iterator[None]:
             library.set_num_threads(count)
 
 
-class Crew:
+class ThreadPool:
     """Threads that do independent parts of some work, each on one BLAS thread; on one processor, the caller does them.
 
     A part that has failed raises its error when the crew is left, or before.
@@ -62,7 +62,7 @@ class Crew:
             crew, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> ThreadPool:
         """Call the crew."""
         self._stack.enter_context(one_thread())
         if self._count > 1:

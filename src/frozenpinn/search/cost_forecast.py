@@ -29,7 +29,7 @@ class _Spent:
 
 
 @dataclass
-class Foresight:
+class CostForecast:
     """Foresees seconds and bytes of a solve, from those that are done.
 
     Parameters

@@ -31,7 +31,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.search.axis_misfit import axis_misfits
-from frozenpinn.search.cost_forecast import Foresight
+from frozenpinn.search.cost_forecast import CostForecast
 from frozenpinn.search.estimate import known_error
 from frozenpinn.search.kind import Attempt, Failure, Hints
 from frozenpinn.search.settings import Sizes, Task, Tolerances
@@ -67,7 +67,7 @@ class Search:
         self._told, self._stage = progress, "the choice of sizes"
         self.attempts: list[Attempt] = []
         self._distances: list[float] = []
-        self._foresight = Foresight(self.rules)
+        self._forecast = CostForecast(self.rules)
         self._hints = Hints()
         self._count = 0
         self._kept = 0.0
@@ -220,7 +220,7 @@ class Search:
         wanted = self._growth()
         for growth in np.geomspace(wanted, min(wanted, least), sizes if self.task.grows else 1):
             task = self._finer(float(growth), self.rules.tighter)
-            seconds, needed = self.rules.caution * self._foresight.seconds(task), self._foresight.bytes(task)
+            seconds, needed = self.rules.caution * self._forecast.seconds(task), self._forecast.bytes(task)
             if seconds <= self.budget.left and needed <= self.budget.bytes:
                 return task
         if len(self.attempts) == 1:  # something cheap, lest nothing is known of the error; a given width stays as it is
@@ -347,7 +347,7 @@ class Search:
             return found
         solution, self._hints = found
         seconds = time.perf_counter() - started
-        self._foresight.learn(solution, self._hints.lesson, seconds)
+        self._forecast.learn(solution, self._hints.lesson, seconds)
         left = float("nan") if solution.facts is None else solution.facts.left
         return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
 

@@ -171,7 +171,7 @@ class Problem:
 
     def __repr__(self) -> str:
         when = "" if self.is_static else f", t in [{self.time[0]:g}, {self.time[1]:g}]"
-        return f"Problem({'; '.join(equations_told(self))} on {self.stated!r}{when})"
+        return f"Problem({'; '.join(stated_equations(self))} on {self.stated!r}{when})"
 
     def _repr_html_(self) -> str:
         from frozenpinn.statement.rich import problem_html
@@ -424,14 +424,14 @@ def read_span(time: Any) -> tuple[float, float]:
     return start, end
 
 
-def equations_told(problem: Problem) -> tuple[str, ...]:
+def stated_equations(problem: Problem) -> tuple[str, ...]:
     """Return texts of the equations: as they were stated, where they are solved for other fields or coordinates.
 
     >>> import frozenpinn as fp
     >>> line = fp.Interval(0, 1)
-    >>> equations_told(fp.Problem("psi_t = I*psi_xx", line, (0, 1), "sin(pi*x)", "psi = 0"))
+    >>> stated_equations(fp.Problem("psi_t = I*psi_xx", line, (0, 1), "sin(pi*x)", "psi = 0"))
     ('psi_t = I*psi_xx',)
-    >>> equations_told(fp.Problem("u_t = k*u_xx", line, (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 2}))
+    >>> stated_equations(fp.Problem("u_t = k*u_xx", line, (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 2}))
     ('u_t = 2*u_xx',)
     """
     texts = stated_texts(problem)

@@ -11,7 +11,7 @@ import sympy as sp
 from frozenpinn.geometry.box import Box
 from frozenpinn.geometry.cells import loops
 from frozenpinn.runtime.html import card, table
-from frozenpinn.statement.problem import equations_told
+from frozenpinn.statement.problem import stated_equations
 
 if TYPE_CHECKING:
     from frozenpinn.geometry.domain import Domain
@@ -25,7 +25,7 @@ _MARKS = {"error": "✖", "warning": "▲", "note": "●"}
 
 def problem_html(problem: Problem) -> str:
     """Return a problem as HTML."""
-    texts = equations_told(problem)
+    texts = stated_equations(problem)
     own = texts == tuple(map(str, problem.equations))
     shown = [_formula(problem, e) for e in problem.equations] if own else [f"<code>{escape(t)}</code>" for t in texts]
     equations = "".join(f"<div style='margin:.25em 0'>{formula}</div>" for formula in shown)

@@ -27,7 +27,7 @@ from frozenpinn.geometry import Points
 from frozenpinn.runtime.arrays import fixed
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.statement.problem import Problem
-from frozenpinn.static.judging import held_out, left_over
+from frozenpinn.static.judging import held_out, held_out_residual
 from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan
 
@@ -156,7 +156,7 @@ def run_pilot(plan: StaticPlan, family: Family, points: Points, start: Function)
         found = newton(collocation, start, rules.newton, rules.pilot_accuracy)
     except ConvergenceError:
         return None
-    return Pilot(family, found, left_over(plan.problem, found.state))
+    return Pilot(family, found, held_out_residual(plan.problem, found.state))
 
 
 def best_family(plan: StaticPlan, start: Function, known: Family | None = None) -> Pilot | None:

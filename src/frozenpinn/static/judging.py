@@ -134,7 +134,7 @@ def _weights(problem: Problem, name: str) -> dict[str, float]:
     return weights
 
 
-def left_over(problem: Problem, function: Function) -> float:
+def held_out_residual(problem: Problem, function: Function) -> float:
     """Return what a function leaves of equations and conditions at held-out places, relative to their terms."""
     places = held_out(problem)
     return left_at(problem, Once(function, places), places)

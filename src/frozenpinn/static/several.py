@@ -26,7 +26,7 @@ from frozenpinn.search.rules import NewtonRules
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import best_features, families
-from frozenpinn.static.judging import left_over
+from frozenpinn.static.judging import held_out_residual
 from frozenpinn.static.newton import Found, fitted, newton
 from frozenpinn.static.plan import StaticPlan, boundary_count, static_plan
 from frozenpinn.static.start import by_homotopy, extended, read_start
@@ -112,7 +112,7 @@ def _another(plan: StaticPlan, collocation: Collocation, start: Function, found:
         other = deflated_newton(collocation, start, known, rules.newton).state
     except ConvergenceError:
         return None
-    return other if left_over(plan.problem, other) <= _LEFT else None  # or a mere minimum
+    return other if held_out_residual(plan.problem, other) <= _LEFT else None  # or a mere minimum
 
 
 def _own_starts(plan: StaticPlan, collocation: Collocation, first: Candidate) -> Iterator[tuple[str, Function]]:

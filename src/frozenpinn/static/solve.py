@@ -33,7 +33,7 @@ from frozenpinn.static.families import (
     promised,
     with_special_functions,
 )
-from frozenpinn.static.judging import held_out, judged_sizes, left_over, warn_if_singular
+from frozenpinn.static.judging import held_out, held_out_residual, judged_sizes, warn_if_singular
 from frozenpinn.static.newton import Found, newton
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import check_product, given_product, product_plan, solve_on_product
@@ -297,7 +297,7 @@ def made_solution(
 ) -> Solution:
     """Return a solution with all that is known of it."""
     warn_if_singular(singular, plan.problem, plan.task.rules.static)
-    left = left_over(plan.problem, found.state)
+    left = held_out_residual(plan.problem, found.state)
     if left > plan.task.rules.static.untrusted:
         warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(

@@ -19,7 +19,7 @@ from frozenpinn.output.page.tables import dataset_data, encoded, error_table
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import checked_target
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.problem import equations_told
+from frozenpinn.statement.problem import stated_equations
 from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame
 
 if TYPE_CHECKING:
@@ -164,11 +164,11 @@ def _words(solution: Solution) -> dict[str, Any]:
         told[0] += f" (tolerance {solution.verdict.tol:g})"
     for name, value in (estimate or {}).items():
         told.append(f"estimated relative error of {name}: {value:.1e}")
-    return {"equations": list(equations_told(problem)), "domain": repr(problem.domain), "told": told}
+    return {"equations": list(stated_equations(problem)), "domain": repr(problem.domain), "told": told}
 
 
 def _title(solution: Solution) -> str:
-    return "; ".join(equations_told(solution.problem))
+    return "; ".join(stated_equations(solution.problem))
 
 
 def _cut_to_size(parts: dict[str, list[Compressed]]) -> tuple[dict[str, list[Compressed]], bool]:
