@@ -11,12 +11,16 @@ import pytest
 import frozenpinn as fp
 from frozenpinn.assembly.strategies import STRATEGIES
 from frozenpinn.basis.samplers import SAMPLERS
+from frozenpinn.enrichments.offers import ENRICHMENTS
+from frozenpinn.errors import ResolutionWarning
 from frozenpinn.geometry.documents import KINDS, Kind, _attributes, domain_from_dict
 from frozenpinn.integrators import INTEGRATORS, Observer
-from frozenpinn.transforms import TRANSFORMS, VIEWS
+from frozenpinn.runtime.decisions import OPTIONAL
+from frozenpinn.transforms import TRANSFORMS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "frozenpinn"
+BENT = fp.Box([-1, -1], [1, 1]) - fp.Box([0, -1], [1, 0])
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
@@ -113,20 +117,58 @@ def test_boundary_strategy_by_name(monkeypatch):
     assert np.array_equal(own(points, 0.1), default(points, 0.1))  # 1e-9 is what the default layer has
 
 
-def test_transform_in_the_list(monkeypatch, tmp_path):
-    decaying = example("transform").Decaying
+@pytest.fixture
+def decaying():
+    own = example("transform").Decaying
+    TRANSFORMS.insert(0, own)
+    yield own
+    TRANSFORMS.remove(own)
+
+
+def test_transform_in_the_list(decaying, tmp_path):
     problem = fp.Problem("u_t = u_xx - 5*u", fp.Interval(0, 1), (0, 1), "x*(1 - x)", "u = 0")
-    plain = fp.solve(problem, tol=1e-8)
-    monkeypatch.setattr("frozenpinn.search.single.TRANSFORMS", (decaying, *TRANSFORMS))
-    monkeypatch.setitem(VIEWS, "decay", decaying)
     solution = fp.solve(problem, tol=1e-8)
+    plain = fp.solve(problem, tol=1e-8, settings=fp.Settings(without=("decay",)))
     assert ("decay", decaying.note) in solution.decisions
+    assert "decay" not in dict(plain.decisions)
     x, t = np.linspace(0, 1, 7)[:, None], np.linspace(0, 1, 5)
     for derivative in ("", "x", "xx", "t", "xt"):
         value = plain(x, t, derivative=derivative)
         np.testing.assert_allclose(solution(x, t, derivative=derivative), value, atol=1e-5 * np.abs(value).max())
     solution.save(tmp_path / "s.fpinn")
     assert fp.load(tmp_path / "s.fpinn")(0.3, 0.5) == pytest.approx(float(solution(0.3, 0.5)), rel=1e-12)
-    monkeypatch.delitem(VIEWS, "decay")
+
+
+def test_stored_transform_that_is_not_listed(decaying, monkeypatch, tmp_path):
+    problem = fp.Problem("u_t = u_xx - 5*u", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0")
+    fp.solve(problem).save(tmp_path / "s.fpinn")
+    monkeypatch.setattr("frozenpinn.transforms.TRANSFORMS", [])
     with pytest.raises(fp.StorageError, match="it can't be put together"):
         fp.load(tmp_path / "s.fpinn")
+
+
+def test_enrichment_in_the_list(monkeypatch, tmp_path):
+    waves = example("enrichment")
+    monkeypatch.setattr("frozenpinn.enrichments.offers.ENRICHMENTS", (*ENRICHMENTS, waves.offer))
+    exact = "sin(20*x + 15*y) + cos(25*x)"
+    problem = fp.Problem("lap(u) + 625*u = 0", BENT, boundary=fp.Dirichlet(exact), exact=exact)
+    solution = fp.solve(problem, settings=fp.Settings(width=200))
+    assert {"plane waves", "corners"} <= {*dict(solution.decisions)}
+    assert solution.error()["rel_l2"] < 1e-5
+    solution.save(tmp_path / "s.fpinn")
+    assert fp.load(tmp_path / "s.fpinn")(-0.3, 0.5) == solution(-0.3, 0.5)
+    monkeypatch.setitem(OPTIONAL, "plane waves", "waves of the equation's own length")
+    with pytest.warns(ResolutionWarning, match="residual stalls"):
+        plain = fp.solve(problem, settings=fp.Settings(width=200, without=("plane waves",)))
+    assert "plane waves" not in dict(plain.decisions)
+
+
+def test_kind_that_is_chosen(monkeypatch):
+    own = example("kind").Periodic(most=3)
+    monkeypatch.setattr(import_module("frozenpinn.solve"), "kind_of", lambda problem: own)
+    problem = fp.Problem("u_t = u_xx + 1", fp.Interval(0, 1), (0, 1), "0", "u = 0")
+    solution = fp.solve(problem, tol=1e-6)
+    assert "periods" in dict(solution.decisions)
+    assert solution(0.5, 0) == pytest.approx(0.125, rel=1e-6)  # steady
+    with pytest.raises(fp.ConvergenceError, match="not come back after 3 periods"):
+        fp.solve(problem.during((0, 0.01)))

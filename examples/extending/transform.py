@@ -2,7 +2,7 @@
 
     uₜ = uₓₓ − k u,  u = 0 at both ends:  u = e^(−kt) v,  vₜ = vₓₓ
 
-``Decaying`` in the ``TRANSFORMS`` of transforms/__init__.py makes every solve ask it; in ``VIEWS``, it can be stored.
+``Decaying`` in the ``TRANSFORMS`` of transforms/__init__.py makes every solve ask it.
 """
 
 from dataclasses import dataclass

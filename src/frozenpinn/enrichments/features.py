@@ -11,6 +11,7 @@ from frozenpinn.assembly.collocation import Function
 from frozenpinn.basis.hidden import SpecialFunctions
 from frozenpinn.basis.special import joined
 from frozenpinn.geometry import BoundaryPoints, Points
+from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
@@ -28,10 +29,14 @@ class MorePoints(Protocol):
 
 
 class Features(NamedTuple):
-    """Special functions that may help, and where they need points."""
+    """Special functions that may help, where they need points, and what to note if they are used.
+
+    Functions of corners, holes, layers and boxes are noted by their class, so they need no decision of their own.
+    """
 
     functions: SpecialFunctions
     sites: MorePoints | None = None
+    decision: Decision | None = None
 
 
 class Pilot(NamedTuple):

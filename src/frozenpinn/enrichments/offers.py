@@ -47,7 +47,9 @@ def helpful(plan: StaticPlan, found: Function, detailed: bool) -> Iterator[Featu
     weak = of_corners.weak if of_corners is not None and len(of_corners.weak) else None
     pilot = Pilot(plan, found, detailed, needed(plan), weak, holes)
     for enrichment in ENRICHMENTS:
-        yield from enrichment(pilot)
+        for features in enrichment(pilot):
+            if features.decision is None or features.decision.name not in without:
+                yield features
 
 
 def _corners(plan: StaticPlan) -> CornerFunctions | None:

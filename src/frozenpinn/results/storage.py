@@ -25,7 +25,7 @@ from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.document import Outline, domain_from_dict, domain_to_dict, problem_from_dict, problem_to_dict
 from frozenpinn.statement.frames import read_coordinates
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms import VIEWS, KnownParts, Logarithm, MovingFrame, Restriction, Units
+from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame, Restriction, Units, view_classes
 
 Array = np.ndarray
 Arrays = dict[str, Array]
@@ -222,7 +222,8 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
         lift = StoredLift(tuple(_under(arrays, f"lift/{i}/{order}/") for order in range(about["order"] + 1)))
         expansions.append(Expansion(basis, lift, about["order"]))
     trajectory = TRAJECTORIES[kind](_under(arrays, "trajectory/"))
-    views = tuple(VIEWS[name].from_dict(stored) for name, stored in entry["views"])
+    known = view_classes()
+    views = tuple(known[name].from_dict(stored) for name, stored in entry["views"])
     about = {name: entry[name] for name in ("start", "end", "loss", "integrator")}
     return Piece(tuple(expansions), trajectory, views=views, **about)
 

@@ -17,6 +17,7 @@ from frozenpinn.integrators import Integrator
 from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision
 from frozenpinn.search.rules import FINEST, Rules, SearchRules
+from frozenpinn.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
     from frozenpinn.search.kind import Kind
@@ -412,13 +413,14 @@ def _check_without(given: Any) -> None:
     """Refuse names of decisions that there are not, or that nothing can do without."""
     if not isinstance(given, tuple):
         raise SettingsError(f"without is a tuple of names such as ('logarithm',), got {shown(given)}.")
+    optional = list(dict.fromkeys([*OPTIONAL, *(transform.name for transform in TRANSFORMS)]))
     for name in given:
-        if isinstance(name, str) and name in OPTIONAL:
+        if isinstance(name, str) and name in optional:
             continue
         known = isinstance(name, str) and name in FIXED
         what = f"'{name}' can't be switched off" if known else f"without={shown(name)} is no decision"
-        hint = suggestion(name, OPTIONAL) if isinstance(name, str) and not known else ""
-        raise SettingsError(f"{what}; those that can be switched off are {choices(OPTIONAL)}.{hint}")
+        hint = suggestion(name, optional) if isinstance(name, str) and not known else ""
+        raise SettingsError(f"{what}; those that can be switched off are {choices(optional)}.{hint}")
 
 
 def _check_object(name: str, given: Any, method: str, example: str) -> None:

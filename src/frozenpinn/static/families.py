@@ -36,11 +36,12 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of features, whose width is left open, with special functions added to them."""
+    """A kind of features, whose width is left open, special functions added to them, and what is noted of these."""
 
     sampler: Sampler
     special: SpecialFunctions | None = None
     sites: MorePoints | None = None
+    decisions: tuple[Decision, ...] = ()  #: of an enrichment with a decision of its own; else they follow from classes
 
     @property
     def label(self) -> str:
@@ -76,7 +77,8 @@ def decisions_of(problem: Problem, pilot: Pilot) -> tuple[Decision, ...]:
     """Return what has led to the features of a pilot."""
     sampler = pilot.family.sampler
     why = f"of all kinds that were compared, the least is left by {pilot.family.label}: {pilot.left:.1e}"
-    found = [*enrichments_of(problem, pilot.family.special), Decision("pilots", why)]
+    of_features = pilot.family.decisions or enrichments_of(problem, pilot.family.special)
+    found = [*of_features, Decision("pilots", why)]
     if isinstance(sampler, Waves) and sampler.stretch is not None:
         found.append(Decision("stretched waves", "the solution varies faster along some axes than along others"))
     return (*found, *pilot.decisions)
@@ -190,10 +192,13 @@ def with_special_functions(plan: StaticPlan, best: Pilot, detailed: bool = False
     near = [best.family, *(k for k in kinds if getattr(k.sampler, "reach", None) in reaches)]
     limit = best.left * (0.15 if best.left > 0.1 else 0.02)  # where special functions help, they leave much less
     chosen = best
-    for more, sites in helpful(plan, best.found.state, detailed):
+    for more, sites, decision in helpful(plan, best.found.state, detailed):
+        noted = () if decision is None else (decision, *enrichments_of(plan.problem, needed(plan)))
         points = plan.with_special(len(more), sites).place_points()
         for k, family in enumerate(near):
-            tried = run_pilot(plan, replace(family, special=more, sites=sites), points, best.found.state)
+            tried = run_pilot(
+                plan, replace(family, special=more, sites=sites, decisions=noted), points, best.found.state
+            )
             if k == 0 and (tried is None or tried.left > limit):
                 break
             chosen = _least([chosen, tried]) or chosen

@@ -1,6 +1,7 @@
 """THE LIST of other forms of a problem that are easier to solve, each with the view back to the user's fields."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any, cast
 
 from frozenpinn.transforms.fronts import KnownParts, WithoutFronts
 from frozenpinn.transforms.logarithm import Logarithm
@@ -9,20 +10,22 @@ from frozenpinn.transforms.subspace import Restriction
 from frozenpinn.transforms.units import Units
 from frozenpinn.transforms.views import Transform, View
 
-TRANSFORMS: Sequence[type[Transform]] = (
+TRANSFORMS: list[type[Transform]] = [
     WithoutFronts,
     Restriction,
     Logarithm,
     Units,
-)  #: in the order in which they are proposed, each for what the one before has left
+]  #: in the order in which they are proposed, each for what the one before has left
 
-VIEWS: Mapping[str, type[View]] = {
-    view.name: view for view in (KnownParts, Restriction, Logarithm, Units, MovingFrame)
-}  #: by the names under which they are stored
+
+def view_classes() -> Mapping[str, type[View]]:
+    """Return all views by the names under which they are stored: transforms that are their own, and those of others."""
+    own = [cast(Any, transform) for transform in TRANSFORMS if View in transform.__mro__]
+    return {view.name: view for view in (*own, KnownParts, MovingFrame)}
+
 
 __all__ = [
     "TRANSFORMS",
-    "VIEWS",
     "KnownParts",
     "Logarithm",
     "MovingFrame",
@@ -30,4 +33,5 @@ __all__ = [
     "Units",
     "View",
     "WithoutFronts",
+    "view_classes",
 ]
