@@ -171,8 +171,8 @@ class Inferred:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided on the way to the solution, and why."""
-        return self.solution.decisions
+        """What was decided on the way to the solution, and why; nothing for new data, where there is none yet."""
+        return self._solution.decisions if isinstance(self._solution, Solution) else ()
 
     @cached_property
     def values(self) -> Array:
