@@ -203,13 +203,13 @@ def census(
     json_file: Annotated[str | None, typer.Option("--json", help="Write counts and solves; '-' for output.")] = None,
 ) -> None:
     """Count in how many problems each decision takes part, and what results are without it."""
-    from frozenpinn.runtime.decisions import OPTIONAL
+    from frozenpinn.search.settings import optional_decisions
     from frozenpinn_lab.studies import census as study
 
     groups = collections or [name for name in study.COLLECTIONS if name != "inverse"]
     chosen = [job for job in study.jobs(groups) if only is None or job.name in only]
     check_targets(None, kept, None if json_file in (None, "-") else Path(json_file))
-    names = [*OPTIONAL] if each else without or []
+    names = [*optional_decisions()] if each else without or []
     with log.status("census") as status:
         rows = study.census(announcer(status), chosen, names, tol, time_limit, kept)
     counts = study.counted(rows)

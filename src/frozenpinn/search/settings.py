@@ -409,11 +409,16 @@ def check_windows(count: Any) -> None:
         raise SettingsError(f"windows must be a positive whole number{most}, or None to adapt; got {shown(count)}.")
 
 
+def optional_decisions() -> tuple[str, ...]:
+    """Return the names of all that can be switched off; every transform of the list can."""
+    return tuple(dict.fromkeys([*OPTIONAL, *(transform.name for transform in TRANSFORMS)]))
+
+
 def _check_without(given: Any) -> None:
     """Refuse names of decisions that there are not, or that nothing can do without."""
     if not isinstance(given, tuple):
         raise SettingsError(f"without is a tuple of names such as ('logarithm',), got {shown(given)}.")
-    optional = list(dict.fromkeys([*OPTIONAL, *(transform.name for transform in TRANSFORMS)]))
+    optional = optional_decisions()
     for name in given:
         if isinstance(name, str) and name in optional:
             continue

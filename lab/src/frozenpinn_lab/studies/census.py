@@ -236,7 +236,7 @@ def counted(rows: Sequence[Row]) -> list[Row]:
     """
     base = {(row["collection"], row["problem"]): row for row in rows if row["without"] is None}
     found = []
-    for name in (*OPTIONAL, *FIXED):
+    for name in dict.fromkeys([*OPTIONAL, *FIXED, *(name for row in base.values() for name in row["decisions"])]):
         own = [row for row in base.values() if name in row["decisions"]]
         groups = dict.fromkeys(row["collection"] for row in own)
         again = [(base[r["collection"], r["problem"]], r) for r in rows if r["without"] == name]
