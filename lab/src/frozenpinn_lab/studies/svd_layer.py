@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from frozenpinn.basis.samplers import ELM, SWIM, ProjectedSWIM
+from frozenpinn.integrators import SciPy
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases.high_dimension import PROJECTED, box_points, heat, paper_heat
@@ -57,7 +58,12 @@ def _heat(dimension: int) -> Callable[[], tuple[Problem, np.ndarray]]:
 
 
 _DIFFUSION, _REACTION = partial(posed, "nonlinear-diffusion"), partial(posed, "reaction-diffusion-5d")
-_HEAT = literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, points=POINTS_PER_NEURON * HEAT_WIDTH))
+_HEAT = replace(  # without the layer LSODA takes minutes
+    literal(paper_heat(HEAT_WIDTH, 1e-10, 1e-6, points=POINTS_PER_NEURON * HEAT_WIDTH)),
+    cutoff=1e-10,
+    rcond=1e-10,
+    integrator=SciPy("rk45", 1e-6, 1e-6),
+)
 SETTINGS = {
     "nonlinear diffusion, elm": Comparison(_DIFFUSION, with_penalty(stiff(paper(ELM(300), 5e-11))), 8.5, None),
     "nonlinear diffusion, swim": Comparison(_DIFFUSION, with_penalty(stiff(paper(SWIM(500), 1e-15))), 1.5, None),
