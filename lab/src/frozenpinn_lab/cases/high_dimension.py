@@ -27,10 +27,10 @@ integrator is open: LSODA, one of the two that the paper names (L 218), with the
 projected pairs; rows uₜ = gₜ alone are unstable or inaccurate there for some seeds (``frozenpinn-lab study
 width-reaction``), so they are uₜ = gₜ − κ(u − g) with κ = 100. The integrator there is RK45.
 
-Not reached: 10 dimensions at full width (1.1e-4), and the fast networks of 400 neurons in 3 and 7 dimensions, 3.9e-6 and
-2.2e-5 published. The settings of these are
-printed for 5 and 10 dimensions, where 3.7e-4 and 4.4e-4 are published and reached, and that network is five times
-slower in 7 dimensions than in 5 (L 3213, 3218): another setting may have been run.
+Not reached: 10 dimensions at full width (1.1e-4), and the fast networks of 400 neurons in 3 and 7 dimensions, for which
+3.9e-6 and 2.2e-5 are published. Their settings are printed for 5 and 10 dimensions, too, where 3.7e-4 and 4.4e-4 are
+published and reached, and that network is five times slower in 7 dimensions than in 5 (L 3213, 3218): another setting
+may have been run.
 """
 
 from __future__ import annotations
