@@ -7,6 +7,8 @@ import frozenpinn as fp
 
 ROD = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
 SVDLayer = fp.stages.SVDLayer
+EIGENVALUE = {"lam": fp.Eigenvalue()}
+DRUM = fp.Problem("-lap(u) = lam*u", fp.Disk(), boundary="u = 0", parameters=EIGENVALUE)
 
 
 def error(settings, **others):
@@ -49,6 +51,17 @@ def test_points_that_count_alike():
     assert np.ptp(points.weights) == 0.0
     assert points.weights.sum() == pytest.approx(1.0)
     assert error(None, quadrature=False, points=200) < 1e-6
+
+
+@pytest.mark.parametrize("cutoff", ["auto", 1e-8])
+def test_points_of_static_problems_may_count_alike(cutoff):
+    dome = fp.Problem("lap(u) = -4", fp.Disk(), boundary="u = 0")
+    usual, alike = (
+        fp.solve(dome, settings=fp.Settings(width=100, quadrature=q, cutoff=cutoff))(0.3, 0.4) for q in (True, False)
+    )
+    assert usual == pytest.approx(0.75, abs=1e-6)
+    assert alike == pytest.approx(0.75, abs=1e-6)
+    assert usual != alike
 
 
 def test_uniform_weights_and_a_frame_of_the_points():
@@ -94,6 +107,9 @@ REFUSED = [
     (lambda: fp.samplers.SWIM(20, candidates=0), "at least one; got 0"),
     (lambda: fp.samplers.ELM(20, weights="normal"), "the weights of an ELM are 'gaussian' or 'uniform', got 'normal'"),
     (lambda: fp.Settings(quadrature=1), "quadrature is True or False, got 1"),
+    (lambda: fp.Settings(width=(10, 10), quadrature=False), "which can't have quadrature=False; write one number"),
+    (lambda: fp.Settings(width=(10, 10), cutoff=SVDLayer()), "which can't have an SVDLayer; write one number"),
+    (lambda: fp.modes(DRUM, 2, settings=fp.Settings(quadrature=False)), "is not for eigenvalues"),
     (lambda: fp.boundary.AugmentedODE(kappa=-1.0), "kappa is a number and must not be negative"),
     (lambda: error(fp.Settings(boundary=fp.boundary.OuterBasis([np.sin, np.zeros_like]), width=40)),
      "outer function 2 of 2 vanishes at all points; leave it out"),

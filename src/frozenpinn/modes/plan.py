@@ -37,7 +37,8 @@ from frozenpinn.search.settings import Settings
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_UNUSED = ("boundary", "rcond", "integrator", "rtol", "point_method", "windows", "subspace")  # settings in time
+#: settings that eigenvalue problems do not have
+_UNUSED = ("boundary", "quadrature", "rcond", "integrator", "rtol", "point_method", "windows", "subspace")
 
 
 @dataclass(frozen=True, eq=False)

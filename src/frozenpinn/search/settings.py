@@ -390,6 +390,12 @@ def check_kinds(settings: Any) -> None:
         _check_between("the SVD cut-off", settings.cutoff)
     if not isinstance(settings.quadrature, bool):
         raise SettingsError(f"quadrature is True or False, got {shown(settings.quadrature)}.")
+    literal = "quadrature=False" if not settings.quadrature else "an SVDLayer"
+    if isinstance(settings.width, tuple) and (not settings.quadrature or isinstance(settings.cutoff, SVDLayer)):
+        raise SettingsError(
+            f"width={settings.width} asks for a product of networks, which can't have {literal}; write one number for "
+            f"width, or leave {literal} out."
+        )
     if settings.rcond is not None and not between(settings.rcond, 0, 1):
         raise SettingsError(f"rcond must lie between 0 and 1, or be None; got {shown(settings.rcond)}.")
     if settings.rtol is not None:

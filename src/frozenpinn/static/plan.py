@@ -118,6 +118,8 @@ class StaticPlan:
             n = [*_per_axis(domain, self.count)]
         points = points_on_parts(self.problem, self.count)
         points = domain.sample(n, method, self.task.seed) if points is None else points
+        if not self.task.settings.quadrature:
+            points = points.equally_weighted()
         if self.sites is not None:
             rules, rng = self.task.rules.static, np.random.default_rng(self.task.seed)
             points = self.sites.with_points(points, int(rules.points * self.special), self.problem, rng)
