@@ -80,7 +80,6 @@ def test_the_command(small):
         (["resolved axes"], "gallery", "heat-half-periodic"),
         (["rejected subspace"], "calibration", "wave-3d, damped"),
         (["abrupt formulas"], "calibration", "heat, switched source"),
-        (["missed initial data"], "calibration", "heat, stiff"),
         (["units"], "calibration", "weakly coupled"),
         (["stretched waves"], "static-calibration", "generated 36"),
         (["blind residuals"], "static-calibration", "square, resonance 1e-2"),

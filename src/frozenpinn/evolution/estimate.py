@@ -261,8 +261,8 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
     wanted = initial_values(problem, name, 0, places.x)
-    gap = float(places.rms(found - wanted))
-    shared = distance < shared_part * gap and gap > visible * float(places.rms(wanted))
+    gap, size = float(places.rms(found - wanted)), float(places.rms(wanted))
+    shared = size > 0 and distance < shared_part * gap and gap > visible * size  # round-off about 0 is not missed data
     return gap, gap if shared else 0.0
 
 
