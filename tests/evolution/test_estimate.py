@@ -9,7 +9,7 @@ from frozenpinn.evolution.estimate import _initial_gap
 
 
 def rod(initial):
-    return fp.Problem("u_t = u_xx", domain=(0, 1), time=(0, 1), initial=initial, boundary="u = 0")
+    return fp.Problem("u_t = u_xx", domain=fp.Interval(0, 1), time=(0, 1), initial=initial, boundary="u = 0")
 
 
 @pytest.mark.parametrize(
