@@ -1,7 +1,8 @@
-"""The Python blocks of a page, run as a reader runs them: from top to bottom, alone, with nothing that the page hides.
+"""The Python blocks of a page, run as a reader runs them: alone, from top to bottom, with nothing that the page hides.
 
-A page starts as a fresh process in an empty folder. Packages of an extra can be imported only after the page has said how
-to install it, as in ``pip install '.[geometry]'``. What a block prints, draws and writes is returned, for the site to show.
+A page starts as a fresh process in an empty folder. Packages of an extra can be imported only after the page has said
+how to install it, as in ``pip install '.[geometry]'``. What a block prints, draws and writes is returned, so that the
+site can show it.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ SHOWN = {".png": "picture", ".svg": "picture", ".html": "page"}
 
 
 class Block(NamedTuple):
-    """Code, the line of the page that is before it, and the optional packages that the page has not named until there."""
+    """Code, the line of the page before it, and the optional packages that the page has not named so far."""
 
     line: int
     code: str
     absent: list[str]
 
 
-class Failed(Exception):
+class BlockError(Exception):
     """A block raised an error; the text is its traceback, with lines of the page."""
 
 
@@ -44,7 +45,7 @@ def _packages(requirements: list[str]) -> set[str]:
 
 
 def optional_packages() -> dict[tuple[str, str], set[str]]:
-    """Return what each extra of the library (``"."``) and of the lab (``"./lab"``) installs; the lab itself has no extra."""
+    """Return what each extra of the library (``"."``) and of the lab (``"./lab"``) installs; '' is the lab itself."""
     found = {("./lab", ""): {"frozenpinn_lab"}}
     for where in (".", "./lab"):
         project = tomllib.loads((ROOT / where / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -87,7 +88,7 @@ def run(page: Path, folder: Path) -> list[list[tuple[str, str]]]:
     asked = json.dumps(blocks(page.read_text(encoding="utf-8")))
     done = subprocess.run(command, input=asked, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Failed(done.stderr)
+        raise BlockError(done.stderr)
     return json.loads(done.stdout)
 
 
