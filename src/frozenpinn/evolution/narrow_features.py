@@ -1,4 +1,4 @@
-"""What narrow features of formulas mean for a solve: parts of time, places of points and neurons, times of comparison."""
+"""What narrow features of formulas mean for an evolution: parts of time, where points and neurons lie, times to compare."""
 
 from __future__ import annotations
 
