@@ -1,4 +1,4 @@
-"""What narrow features of formulas mean for an evolution: parts of time, where points and neurons lie, times to compare."""
+"""What narrow features of formulas mean for an evolution: parts of time, points and neurons, times of comparison."""
 
 from __future__ import annotations
 
