@@ -156,7 +156,12 @@ class Alternating:
     def __post_init__(self) -> None:
         check_width(self.width)
         _check_least("alternating least squares need at least one sweep", "sweeps", self.sweeps, 1)
-        _check_least("alternating least squares need at least one point of the boundary", "boundary_points", self.boundary_points, 1)
+        _check_least(
+            "alternating least squares need at least one point of the boundary",
+            "boundary_points",
+            self.boundary_points,
+            1,
+        )
         if not (between(self.weight, 0, MAX_NUMBER) and self.weight > 0):
             raise SettingsError(f"weight is a positive number, got {shown(self.weight)}.")
 
