@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import zoo
 
 import frozenpinn as fp
+import zoo
 
 X = np.linspace(0, 1, 7)
 

@@ -68,12 +68,12 @@ class Mode:
 
         Values are complex if the function is; an expression in it must then be linear.
         """
-        if where and isinstance(where[0], str) and len(self.parts) > 1:
-            if not Expression.read(self.problem, where[0]).is_linear:
-                raise EvaluationError(
-                    f"'{where[0]}' is not linear in the fields, and this mode is complex; evaluate its fields and "
-                    "derivatives, and compute with them: abs(mode(x))**2."
-                )
+        text = where[0] if where and isinstance(where[0], str) else None
+        if text and len(self.parts) > 1 and not Expression.read(self.problem, text).is_linear:
+            raise EvaluationError(
+                f"'{text}' is not linear in the fields, and this mode is complex; evaluate its fields and "
+                "derivatives, and compute with them: abs(mode(x))**2."
+            )
         values = [part(*where, derivative=derivative, field=field) for part in self.parts]
         return values[0] if len(values) == 1 else values[0] + 1j * values[1]
 
