@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from frozenpinn.errors import EvaluationError, choices, warn
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import BoundaryPoints, Points
-from frozenpinn.language.jets import Jet
-from frozenpinn.language.parser import parse
-from frozenpinn.language.program import Program
-from frozenpinn.language.scope import Scope
 from frozenpinn.results.evaluation import check_inside
+from frozenpinn.results.expressions import Expression
 from frozenpinn.runtime.arguments import between, reals, shown, spelled
 
 if TYPE_CHECKING:
@@ -84,74 +79,36 @@ def integral(
         for name, text in table.items()
     }
     if one:
-        results: dict[Any, Any] = {name: float(values[0]) for name, values in found.items()}
+        results: dict[Any, Any] = {name: values[0].item() for name, values in found.items()}
     else:
         results = {name: xr.DataArray(v, {"t": times}, ("t",), name=str(name)) for name, v in found.items()}
     return results["integral"] if not isinstance(expression, Mapping) else xr.Dataset(results)
 
 
 class Integrand(NamedTuple):
-    """An expression, what it is made of, and where it is evaluated."""
+    """An expression and the solution that it is made of."""
 
     solution: Solution
-    program: Program
-    jets: tuple[Jet, ...]
+    expression: Expression
 
     def __call__(self, points: Points | BoundaryPoints, times: Array) -> Array:
         """Return its values at all points and times, shape (n, m)."""
-        values = [self._jet(points, times, jet) for jet in self.jets]
-        out = np.empty((len(points.x), len(times)))
-        with np.errstate(all="ignore"):
-            for k, t in enumerate(times):
-                out[:, k] = self.program(*points.x.T, float(t), *(v[:, k] for v in values))[0]
-        return out
-
-    def _jet(self, points: Points | BoundaryPoints, times: Array, jet: Jet) -> Array:
-        if not jet.normal:
-            return self.solution.jet_values(points.x, times, jet)
-        assert isinstance(points, BoundaryPoints)
-        total = np.zeros((len(points.x), len(times)))
-        for axis, component in enumerate(points.normals.T):
-            alpha = tuple(a + (k == axis) for k, a in enumerate(jet.alpha))
-            along = self.solution.jet_values(points.x, times, replace(jet, alpha=alpha, normal=0))
-            total += component[:, None] * along
-        return total
+        normals = points.normals if isinstance(points, BoundaryPoints) else None
+        return self.expression.outer(self.solution, points.x, times, normals)
 
 
 def _integrand(solution: Solution, text: Any, on_side: bool) -> Integrand:
     """Read an expression in the fields, derivatives, coordinates and parameters."""
-    problem = solution.problem
-    if text is None:
-        text = solution._field(None)
-    if not isinstance(text, str):
-        raise EvaluationError(f"an expression is text such as 'u**2', got {shown(text)}.")
-    parameters = getattr(problem, "parameters", None)  # a problem that was stored without its functions has none
-    if parameters is None:
-        composed = problem.composites.values(problem.jets)
-        scope = Scope(problem.jets, problem.fields, {}, {}, on_side, composites=composed)
-    else:
-        scope = parameters.scope(problem.jets, problem.fields, normal=on_side)
-    jets_of = problem.jets
-    parsed = parse(text, replace(scope, static=problem.is_static))
-    if problem.frame is not None and not problem.frame.is_cartesian:
-        if on_side:
-            raise EvaluationError(
-                f"integrals over sides are not known in {problem.frame.kind} coordinates; evaluate the solution there."
-            )
-        parsed = parsed * problem.frame.weight(jets_of)
-    jets = tuple(jets_of.jets_in(parsed).values())
-    for jet in jets:
-        if jet.time > problem.equation(jet.field).order:
-            raise EvaluationError(
-                f"'{jets_of.name(jet)}' has more time derivatives than the equation of '{jet.field}', which is of "
-                f"order {problem.equation(jet.field).order}."
-            )
-        if jet.normal > 1:
-            raise EvaluationError(f"'{jets_of.name(jet)}' is not known; on a side there is u_n, and no higher one.")
-    symbols = (*jets_of.x, jets_of.t, *(jets_of.symbol(jet) for jet in jets))
-    expressions: tuple[sp.Expr, ...] = (parsed,)
-    program = Program(expressions, symbols, {}) if parameters is None else parameters.compiled(expressions, symbols)
-    return Integrand(solution, program, jets)
+    frame = solution.problem.frame
+    if on_side and frame is not None and not frame.is_cartesian:
+        raise EvaluationError(
+            f"integrals over sides are not known in {frame.kind} coordinates; evaluate the solution there."
+        )
+    text = solution._field(None) if text is None else text
+    expression = Expression.read(solution.problem, text, on_side, weighted=not on_side)
+    if expression.shape:
+        raise EvaluationError(f"'{text}' is a vector; integrate one component, such as ({text})[0].")
+    return Integrand(solution, expression)
 
 
 def _rules(solution: Solution, side: str | None) -> Callable[[int], list[Points | BoundaryPoints]]:
@@ -208,7 +165,8 @@ def _settled(
 
 def _integrated(integrand: Integrand, parts: list[Points | BoundaryPoints], times: Array) -> tuple[Array, Array, int]:
     """Return ∫ and ∫|…| at all times, and how many points were used."""
-    found, size = np.zeros(len(times)), np.zeros(len(times))
+    kind = complex if integrand.expression.is_complex else float
+    found, size = np.zeros(len(times), dtype=kind), np.zeros(len(times))
     for points in parts:
         block = max(1, BLOCK // max(1, len(points.x)))
         for start in range(0, len(times), block):
