@@ -14,7 +14,8 @@ from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.initial_gradient import InitialGradient
 from frozenpinn.assembly.even_axes import even_grid, even_layer
-from frozenpinn.assembly.interfaces import Cut, axis_cuts, count_of_parts, cut_grid, points_on_parts
+from frozenpinn.assembly.interfaces import Cut, axis_cuts, cut_grid
+from frozenpinn.assembly.parts import count_of_parts, points_on_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import BoundaryStrategy, strategy_by_name

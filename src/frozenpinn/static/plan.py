@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.assembly.collocation import BOUNDARY, Collocation, ignore_progress
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
+from frozenpinn.assembly.parts import count_of_parts, points_on_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.errors import BudgetError, SettingsError
