@@ -112,7 +112,8 @@ def _panels(intervals: Sequence[tuple[float, float]], n: int) -> Points:
     nodes, weights = np.polynomial.legendre.leggauss(_PER_PANEL)
     each = max(1, n // (_PER_PANEL * len(intervals)))
     edges = [np.linspace(a, b, each + 1) for a, b in intervals]
-    start, half = (np.concatenate([f(e) for e in edges]) for f in (lambda e: e[:-1], lambda e: np.diff(e) / 2.0))
+    start = np.concatenate([e[:-1] for e in edges])
+    half = np.concatenate([np.diff(e) / 2.0 for e in edges])
     x = start[:, None] + half[:, None] * (nodes + 1.0)
     return Points(x.reshape(-1, 1), (half[:, None] * weights).ravel(), half[:1])
 
