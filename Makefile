@@ -45,7 +45,7 @@ table: $(STAMP)  ## the table of the README (about ten minutes)
 REPORT := --report report.html --no-studies --precision high
 PEERS := --method iga --method iga-exact --method fem
 TRAINED := --method pinn-lbfgs --seeds 1
-report: $(STAMP)  ## the first table of docs/measured.md and the picture of the README; what is finished is not run again
+report: $(STAMP)  ## the first table of docs/measured.md and its picture; what is finished is not run again
 	$(BIN)/frozenpinn-lab bench --all $(REPORT) --method frozen-pinn --recipe best $(PEERS)
 	$(BIN)/frozenpinn-lab bench --all $(REPORT) --method frozen-pinn --recipe auto --seeds 1
 	$(BIN)/frozenpinn-lab bench --all $(REPORT) --method frozen-pinn --recipe paper

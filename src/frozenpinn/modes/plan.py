@@ -16,6 +16,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
+from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
 from frozenpinn.enrichments.offers import enrichments_of
 from frozenpinn.errors import SettingsError
@@ -299,4 +300,8 @@ def _refuse_unused(settings: Settings) -> None:
         raise SettingsError(
             f"Settings({given[0]}=…) is not for eigenvalues; these may be given: width, points, boundary_points, "
             "sampler, cutoff and rules."
+        )
+    if isinstance(settings.cutoff, SVDLayer):
+        raise SettingsError(
+            f"an SVDLayer is not for eigenvalues; write a cut-off, such as Settings(cutoff={settings.cutoff.cutoff:g})."
         )
