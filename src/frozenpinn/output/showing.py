@@ -87,7 +87,7 @@ class Shown:
         cells: int = 32,
         plotter: Any = None,
     ) -> Any:
-        """Draw a solution in three dimensions with PyVista (``pip install 'frozenpinn[3d]'``); return the plotter.
+        """Draw a solution in three dimensions with PyVista (``pip install '.[3d]'`` in a clone); return the plotter.
 
         Parameters
         ----------

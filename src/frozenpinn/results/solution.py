@@ -455,4 +455,5 @@ class Solution(Shown):
     to_npz = exporting.to_npz
     to_vtk = exporting.to_vtk
     integral = integrals.integral
+    mean = integrals.mean
     animate = animation.animate
