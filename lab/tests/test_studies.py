@@ -17,6 +17,7 @@ from frozenpinn import cli
 from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM
 from frozenpinn.cli.demo import cole_hopf
+from frozenpinn.inverse import Alternating, Scan
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.high_dimension import box_points, heat, paper_heat
 from frozenpinn_lab.studies import (
@@ -34,8 +35,10 @@ from frozenpinn_lab.studies import (
     find_study,
     half_waves,
     interior_points,
+    inverse_ways,
     kappa,
     kuramoto_sivashinsky,
+    pinn_ablation,
     plot_study,
     rcond,
     runs,
@@ -478,6 +481,21 @@ def two_fields(patch):
     patch.setattr(fields, "NAMES", ("advection", "nonlinear-diffusion"))
     patch.setattr(fields, "TIMES", (1.0,))
     patch.setattr(fields, "PLANE", (20, 25))
+    patch.setattr(fields, "MESHES", ("iga",))
+
+
+def small_scan(patch):
+    case = inverse_ways.CASES[inverse_ways.POISSON]
+    patch.setattr(inverse_ways, "CASES", {case.name: replace(case, paper=(Scan(6, 300, 700), 0.0))})
+
+
+def small_networks(patch):
+    found = dict(inverse_ways.CASES)
+    for name, way in ((inverse_ways.POISSON, Scan(6, 300, 700)), (inverse_ways.HELMHOLTZ, Alternating(150, 200, 3))):
+        found[name] = replace(found[name], paper=(way, 0.0))
+    patch.setattr(inverse_ways, "CASES", found)
+    patch.setattr(inverse_ways, "WAYS", ("paper",))
+    patch.setattr(inverse_ways, "GRID", 21)
 
 
 def short_run(patch):
@@ -506,6 +524,8 @@ TINY = {
     "width-heat": narrow,
     "width-burgers": fewer(width_burgers, "FIGURES", {240: 4.27e-4}),
     "snapshot-fits": lambda _: None,
+    "inverse-loss": small_scan,
+    "inverse-fields": small_networks,
     "half-waves": fewer(half_waves, "WIDTHS", (20, 40)),
 }
 
@@ -662,7 +682,7 @@ def test_points_gather_at_the_shock(figures):
 
 
 def test_fields_stand_beside_the_truth(figures):
-    advection, *tree = figures("fields")[0]
+    advection, *tree = [row for row in figures("fields")[0] if row["way"] == "best"]
     assert [row["t"] for row in tree] == [1.0]
     assert advection["error"] < 1e-11
     assert max(row["error"] for row in tree) < 1e-7
@@ -744,6 +764,43 @@ def test_a_figure_draws_from_the_rows_that_were_stored(figures, tmp_path):
         TINY["burgers-points"](patch)
         plot_study(find_study("burgers-points"), rows, str(again))
     assert again.read_bytes() == files["png"].read_bytes()
+
+
+def test_fields_are_shown_by_several_ways(figures):
+    rows = figures("fields")[0]
+    ways = {(row["problem"], row["way"]) for row in rows}
+    assert ways == {(n, w) for n in ("advection", "nonlinear-diffusion") for w in ("best", "paper")} | {
+        ("advection", "iga")
+    }
+    assert all(row["error"] < 1e-5 for row in rows)
+
+
+def test_the_loss_is_least_at_the_truth(figures):
+    rows = figures("inverse-loss")[0]
+    values = [row["alpha"] for row in rows]
+    assert values == sorted(values)
+    assert set(np.linspace(0, 2, 6)) <= set(values)
+    assert min(rows, key=lambda row: row["misfit"])["alpha"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_fields_of_the_papers_inverse_problems(figures):
+    rows = figures("inverse-fields")[0]
+    errors = {(row["problem"], row["field"]): row["error"] for row in rows}
+    assert set(errors) == {("inverse-poisson", "u"), ("inverse-helmholtz", "u"), ("inverse-helmholtz", "gamma")}
+    assert all(row["published_error"] == inverse_ways.FIGURES[row["problem"], row["field"]] for row in rows)
+    assert errors["inverse-poisson", "u"] < 1e-2
+    assert errors["inverse-helmholtz", "u"] < 0.1
+
+
+def test_trained_networks_of_several_widths(monkeypatch):
+    pytest.importorskip("jax")
+    training = pinn_ablation.SETTINGS["advection"]["pinn-lbfgs"]
+    few = training._replace(settings=replace(training.settings, lbfgs_steps=40, interior=200, conditions=60))
+    monkeypatch.setattr(pinn_ablation, "SETTINGS", {"advection": {"pinn-lbfgs": few}})
+    monkeypatch.setattr(pinn_ablation, "FIGURES", {"advection": {"width": {5: 1e-3, 10: 2e-3}}})
+    rows = STUDIES["pinn-ablation"].compute(1, lambda text: None, time_limit=300.0)
+    assert [(row["value"], row["published_error"], row["cut"]) for row in rows] == [("5", 1e-3, "0"), ("10", 2e-3, "0")]
+    assert all(0 < row["error"] < 2 for row in rows)
 
 
 def test_sines_resolve_more_half_waves_than_steps(figures):

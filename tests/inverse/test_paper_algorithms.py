@@ -15,6 +15,9 @@ def rod(k):
 def test_a_scan_finds_a_number_between_its_values():
     guess = fp.inverse.Scan(count=6, width=40, points=100)(rod(fp.Unknown(1.0, 0.5, 4.0)), DATA)
     assert guess.numbers["k"] == pytest.approx(2.0, rel=1e-3)
+    assert set(np.linspace(0.5, 4.0, 6)) <= set(guess.misfits)
+    assert guess.misfits[guess.numbers["k"]] == min(guess.misfits.values())
+    np.testing.assert_allclose(guess.solution(np.array([[0.1], [0.5]])), [0.0225, 0.0625], rtol=1e-3)
 
 
 REFUSED = [
@@ -47,3 +50,4 @@ def test_alternating_fits_a_field():
     data = fp.Measurements(x, np.prod(np.sin(np.pi * x), axis=1))
     guess = fp.inverse.Alternating(width=100, boundary_points=80)(problem, data)
     assert np.max(np.abs(guess.function(np.array([[0.4, 0.6], [0.5, 0.5]])) - 1)) < 0.1
+    np.testing.assert_allclose(guess.solution(np.array([[0.5, 0.5], [0.0, 0.3]])), [1.0, 0.0], atol=1e-3)

@@ -236,7 +236,10 @@ def study(
         list[str] | None, typer.Option(help="gallery, calibration: name of a problem; several times.")
     ] = None,
     tol: Annotated[float | None, typer.Option(help="gallery: tolerance of every solve (1e-4).")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="gallery: seconds of every solve (60).")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds of every solve (gallery: 60) or training (fields, pinn-ablation: 20)."),
+    ] = None,
     size: Annotated[list[str] | None, typer.Option(help="scaling: neurons per axis, 64x64; several times.")] = None,
 ) -> None:
     """Run a study: a table, plots, and its numbers as JSON and CSV."""

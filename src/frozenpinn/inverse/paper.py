@@ -19,6 +19,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import FrozenPinnError, ProblemError, SettingsError
+from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import MAX_NUMBER, between, is_whole, shown
 from frozenpinn.runtime.stopwatch import Progress, ignore_progress
 from frozenpinn.search.settings import Settings
@@ -44,6 +45,11 @@ class Guess:
         The unknown numbers by name.
     function
         The unknown field, a function of points (n, d).
+    solution
+        The solution u with what was found, a function of points (n, d).
+    misfits
+        Mean square distances from the data by the value of the number, those between the neighbours of the best one
+        included; infinite where there is no solution. Empty without a scan.
 
     Examples
     --------
@@ -55,6 +61,8 @@ class Guess:
     width: int
     numbers: Mapping[str, float] = field(default_factory=dict)
     function: Callable[[Array], Array] | None = None
+    solution: Callable[[Array], Array] | None = None
+    misfits: Mapping[float, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,8 +87,8 @@ class Scan:
     ... )
     >>> data = fp.Measurements([0.25, 0.5, 0.75], [0.046875, 0.0625, 0.046875])
     >>> guess = fp.inverse.Scan(count=8, width=40, points=100)(problem, data)
-    >>> round(guess.numbers["k"], 3)
-    2.0
+    >>> round(guess.numbers["k"], 3), min(guess.misfits, key=guess.misfits.get) == guess.numbers["k"]
+    (2.0, True)
     """
 
     count: int = 51
@@ -103,19 +111,26 @@ class Scan:
             raise ProblemError(f"a scan needs both bounds of '{name}', such as Unknown({unknown.start:g}, 0, 10).")
         settings = Settings(sampler=SWIM(self.width), points=self.points, point_method="random", cutoff=None)
 
+        def solved(value: float) -> Solution:
+            return solve(problem.at(**{name: value}), seed=seed, settings=settings)
+
         def misfit(value: float) -> float:
             progress(f"{name} = {value:.6g}")
             try:
-                solution = solve(problem.at(**{name: float(value)}), seed=seed, settings=settings)
+                misfits[float(value)] = float(np.mean((solved(float(value))(*data.points.T) - data.values) ** 2))
             except FrozenPinnError:  # there need not be a solution for each value
-                return np.inf
-            return float(np.mean((solution(*data.points.T) - data.values) ** 2))
+                misfits[float(value)] = np.inf
+            return misfits[float(value)]
 
+        misfits: dict[float, float] = {}
         values = np.linspace(lower, upper, self.count)
         best = int(np.argmin([misfit(value) for value in values]))
         ends = float(values[max(best - 1, 0)]), float(values[min(best + 1, self.count - 1)])
-        found = minimize_scalar(misfit, bounds=ends, method="bounded")
-        return Guess(self.width, {name: float(found.x)})
+        found = float(minimize_scalar(misfit, bounds=ends, method="bounded").x)
+        solution = solved(found)
+        return Guess(
+            self.width, {name: found}, solution=lambda points: np.asarray(solution(*points.T)), misfits=misfits
+        )
 
 
 @dataclass(frozen=True)
@@ -187,7 +202,11 @@ class Alternating:
             u = _fitted(np.concatenate([rows / size, known]), np.concatenate([source / size, seen]))
             weights = _fitted((values @ u)[:, None] * shapes, curved @ u - source)
             gamma = shapes @ weights
-        return Guess(self.width, function=lambda points: coefficient.features(points) @ weights)
+        return Guess(
+            self.width,
+            function=lambda points: np.asarray(coefficient.features(points) @ weights),
+            solution=lambda points: np.asarray(solution.features(points) @ u),
+        )
 
 
 def _check_least(what: str, name: str, value: int, least: int) -> None:
