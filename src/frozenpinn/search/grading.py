@@ -11,6 +11,9 @@ from frozenpinn.analysis.formula_scales import Stretch
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.geometry import Points
 from frozenpinn.geometry.points import gauss
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.unresolved import judged_features
+from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 
@@ -67,3 +70,14 @@ def _density(x: Array, stretch: Stretch) -> Array:
     """Return a density that is even on a stretch and falls off over some widths outside it."""
     outside = np.maximum(0.0, np.maximum(stretch.low - x, x - stretch.high)) / (2.0 * stretch.width)
     return np.asarray(np.exp(-(outside**2)))
+
+
+@remembered
+def places_at_rest(problem: Problem) -> tuple[Slopes, ...] | None:
+    """Return places on each axis of a static problem by which points and neurons are graded; None if none is narrow."""
+    features, d = judged_features(problem), problem.domain.dimension
+    stretches = [sorted(s for f in features for s in f.stretches(axis)) for axis in range(d)]
+    if not any(stretches):
+        return None
+    ends = zip(problem.domain.lower.tolist(), problem.domain.upper.tolist(), strict=True)
+    return tuple(places_on(own, lower, upper) for own, (lower, upper) in zip(stretches, ends, strict=True))

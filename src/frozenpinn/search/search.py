@@ -137,7 +137,9 @@ class Search:
         if a.estimate is None or not pair.coarser.worst <= explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution, steps=pair.steps)
-        a, b = (self._doubted(x) for x in (a, b))
+        a, b = self._doubted(a), self._doubted(b)
+        if b.estimate is not None and _DOUBT in b.estimate.decisions:  # coarser ones are no better
+            a, *before = (self._raised(x) for x in (a, *before))
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
         self.attempts = [*before, a, b]
@@ -149,9 +151,13 @@ class Search:
         history = [(a.task.effort, a.left) for a in self.attempts]
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
-        if left is None or attempt.estimate is None or left > self.task.rules.static.blind or "doubt" in self._without:
-            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals mean less
-        return replace(attempt, estimate=attempt.estimate.at_least(left, _DOUBT))
+        return attempt if left is None else self._raised(attempt)
+
+    def _raised(self, attempt: Attempt) -> Attempt:
+        """Raise an estimate to what is left of the equations, at most to the size of the solution."""
+        if not np.isfinite(attempt.left) or attempt.estimate is None or "doubt" in self._without:
+            return attempt
+        return replace(attempt, estimate=attempt.estimate.at_least(min(attempt.left, 1.0), _DOUBT))
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
