@@ -66,7 +66,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
 }
 html_show_sourcelink = False
-html_sidebars = dict.fromkeys(("index", "start", "tutorials"), [])
+html_sidebars = {"index": [], "start": [], "tutorials": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 copybutton_selector = "div:not(.result) > div.highlight > pre"
