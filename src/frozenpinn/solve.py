@@ -87,7 +87,8 @@ def solve(
     problem
         What to solve.
     tol
-        Relative L² error asked of every field. ``solution.status`` says whether it was met,
+        L² error asked of every field, relative to how much it varies (``Settings(relative_to=…)`` sets something else).
+        ``solution.status`` says whether it was met,
         ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
@@ -152,6 +153,7 @@ def solve_from(
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)

@@ -26,6 +26,7 @@ _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
+LEAST_VARIATION = 1e-3  #: part of the size of a field: what varies less is judged as if it varied as much
 MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
 
 
@@ -182,12 +183,19 @@ def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
 
 
 def relative_error(found: Array, exact: Array) -> dict[str, float]:
-    """Return the relative L² error and the root mean square error of values."""
+    """Return the L² error of values relative to their size, and the root mean square error."""
     norm = float(np.linalg.norm(exact))
     return {
         "rel_l2": float(np.linalg.norm(found - exact)) / (norm or 1.0),
         "rmse": float(np.sqrt(np.mean((found - exact) ** 2))),
     }
+
+
+def variation(values: Array) -> float:
+    """Return how much a field varies: values of its parts (p, n, m), root mean square of the sum over parts."""
+    apart = values - np.mean(values, axis=(1, 2), keepdims=True)
+    size, spread = (float(np.sqrt(np.mean(np.sum(v**2, axis=0)))) for v in (values, apart))
+    return max(spread, LEAST_VARIATION * size) or 1.0
 
 
 def distance_nearby(mine: Solution, other: Solution, x: Array, times: Array, jet: Jet) -> Array:

@@ -31,6 +31,7 @@ from frozenpinn.results.evaluation import (
     frame_of,
     relative_error,
     unseen_points,
+    variation,
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
@@ -343,7 +344,10 @@ class Solution(Shown):
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact`` on a uniform space-time grid.
+        """Return errors against ``problem.exact`` on a uniform space-time grid.
+
+        ``"rmse"`` is the root mean square error, ``"rel_l2"`` is relative to the L² norm of the field, and ``"relative"``
+        to how much it varies, as tolerances and estimates are.
 
         Parameters
         ----------
@@ -363,7 +367,9 @@ class Solution(Shown):
         parts = self.problem.composites.parts(name)
         exact = np.stack([exact_values(self.problem, part, x, t) for part in parts])
         found = np.stack([self.jet_values(x, t, self.problem.jets.field(part)) for part in parts])
-        return relative_error(found, exact)
+        scales = {} if self.error_estimate is None else self.error_estimate.scales
+        gap = float(np.sqrt(np.mean(np.sum((found - exact) ** 2, axis=0))))
+        return relative_error(found, exact) | {"relative": gap / scales.get(parts[0], variation(exact))}
 
     def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
