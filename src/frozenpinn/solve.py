@@ -7,6 +7,7 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -138,6 +139,7 @@ def solve_from(
     all: bool = False,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
+    started = time.perf_counter()
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
@@ -180,7 +182,14 @@ def solve_from(
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
-        return _solve_one(problem, task, budget, told)
+        solution = _solve_one(problem, task, budget, told)
+    return _timed(solution, started)
+
+
+def _timed(solution: Solution, started: float) -> Solution:
+    """Return a solution whose stages add up to the time of the whole call."""
+    rest = time.perf_counter() - started - sum(solution.seconds.values())
+    return replace(solution, seconds={**solution.seconds, "other": max(0.0, rest)})
 
 
 def kind_of(problem: Problem) -> Kind:

@@ -17,8 +17,13 @@ from frozenpinn.statement.problem import Problem
 Array = np.ndarray
 
 
+UNKNOWN_ERROR = "error unknown"  #: the status of a solution whose error could not be estimated
+
+
 class Verdict(NamedTuple):
-    """What became of a tolerance: ``"converged"`` or ``"reached"`` (the best that was found), and why no more.
+    """What became of a tolerance, and why no more.
+
+    ``"converged"``, ``"reached"`` (the best that was found) or ``"error unknown"`` (there is no estimate).
 
     ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each,
     the coarser companion of a first solve before it.
@@ -116,6 +121,10 @@ class ErrorEstimate(Mapping[str, float]):
         if not self.scales:
             return float("nan")
         return float(np.linalg.norm([self.overall[part] * self.scales[part] for part in self._parts(field)]))
+
+    def absolute_errors(self) -> dict[str, float]:
+        """Return the estimated root mean square errors of all fields, in their units."""
+        return {name: self.absolute(name) for name in self.overall}
 
     @spelled(EvaluationError)
     def at(self, t: Any, field: str | None = None) -> Array:

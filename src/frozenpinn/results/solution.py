@@ -154,7 +154,11 @@ class Solution(Shown):
 
     @property
     def status(self) -> str:
-        """``"converged"`` (within the tolerance), ``"reached"`` (the best found) or ``"unchecked"`` (no tolerance)."""
+        """What became of the tolerance.
+
+        ``"converged"``: the estimated error is within it. ``"reached"``: it is not, this is the best found. ``"error
+        unknown"``: there was no estimate of the error. ``"unchecked"``: no tolerance was given.
+        """
         return "unchecked" if self.verdict is None else self.verdict.status
 
     @property
@@ -346,7 +350,7 @@ class Solution(Shown):
     ) -> dict[str, float]:
         """Return errors against ``problem.exact`` on a uniform space-time grid.
 
-        ``"rmse"`` is the root mean square error, ``"rel_l2"`` is relative to the L² norm of the field, and ``"relative"``
+        ``"rmse"`` is their root mean square, ``"rel_l2"`` is relative to the L² norm of the field, and ``"relative"``
         to how much it varies, as tolerances and estimates are.
 
         Parameters

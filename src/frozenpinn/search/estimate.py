@@ -20,7 +20,7 @@ from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.results.evaluation import LEAST_VARIATION
-from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
+from frozenpinn.results.residuals import boundary_gap, field_sizes, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -228,11 +228,9 @@ def _obeys_conditions(solution: Solution) -> bool:
 
 
 def _boundary(solution: Solution, x: Array, times: Array) -> float:
-    """Return by how much boundary conditions are missed, relative to the size of the largest field."""
-    problem = solution.problem
-    values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
-    size = max(float(np.sqrt(np.mean(v**2))) for v in values)
-    return boundary_gap(solution, times, np.random.default_rng(Seed.RESIDUALS)) / (size or 1.0)
+    """Return by how much boundary conditions are missed, relative to their terms."""
+    rng = np.random.default_rng(Seed.RESIDUALS)
+    return boundary_gap(solution, times, rng, field_sizes(solution, x, times))
 
 
 def _ratio(coarser: float, finer: float) -> float:

@@ -445,7 +445,7 @@ def optional_decisions() -> tuple[str, ...]:
 def _check_scales(given: Any) -> None:
     """Refuse what errors can't be relative to."""
     values = [value for _, value in given] if isinstance(given, tuple) else [] if given is None else [given]
-    if not all(between(value, 0, MAX_NUMBER) for value in values):
+    if not all(between(value, 0, MAX_NUMBER) and value > 0 for value in values):
         raise SettingsError(
             "relative_to is a positive number, or one for each field as in relative_to={'u': 100}; got "
             f"{shown(dict(given) if isinstance(given, tuple) else given)}."
