@@ -178,7 +178,7 @@ def solve_from(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         with budget.enforced():
-            check(problem)
+            _checked(problem, "condition count" in settings.without)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
@@ -280,7 +280,12 @@ def check(problem: Problem) -> Findings:
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
+    return _checked(problem)
+
+
+def _checked(problem: Problem, insists: bool = False) -> Findings:
+    """Return what was found; a problem that passes is not checked again."""
     with Summarised():
-        findings = check_well_posed(problem)
+        findings = check_well_posed(problem, insists)
     _CHECKED.add(problem)
     return findings

@@ -182,11 +182,16 @@ def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
     return np.stack([problem.exact[name](x, float(t)) for t in times], axis=1)
 
 
-def relative_error(found: Array, exact: Array) -> dict[str, float]:
-    """Return the L² error of values relative to their size, and the root mean square error."""
-    norm = float(np.linalg.norm(exact))
+def relative_error(found: Array, exact: Array, scale: float | None = None) -> dict[str, float]:
+    """Return errors of values (n, m), or of those of the parts of a field (p, n, m).
+
+    ``scale`` is what the error of all parts together is relative to; how much they vary if it is not given.
+    """
+    norm, gap = float(np.linalg.norm(exact)), float(np.linalg.norm(found - exact))
+    apart, places = exact if exact.ndim == 3 else exact[None], exact.shape[-2] * exact.shape[-1]
     return {
-        "rel_l2": float(np.linalg.norm(found - exact)) / (norm or 1.0),
+        "rel_l2": gap / (norm or 1.0),
+        "relative": gap / np.sqrt(places) / (variation(apart) if scale is None else scale),
         "rmse": float(np.sqrt(np.mean((found - exact) ** 2))),
     }
 

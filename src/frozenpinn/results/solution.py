@@ -31,7 +31,6 @@ from frozenpinn.results.evaluation import (
     frame_of,
     relative_error,
     unseen_points,
-    variation,
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
@@ -372,8 +371,7 @@ class Solution(Shown):
         exact = np.stack([exact_values(self.problem, part, x, t) for part in parts])
         found = np.stack([self.jet_values(x, t, self.problem.jets.field(part)) for part in parts])
         scales = {} if self.error_estimate is None else self.error_estimate.scales
-        gap = float(np.sqrt(np.mean(np.sum((found - exact) ** 2, axis=0))))
-        return relative_error(found, exact) | {"relative": gap / scales.get(parts[0], variation(exact))}
+        return relative_error(found, exact, scales.get(parts[0]))
 
     def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.
