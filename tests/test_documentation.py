@@ -5,43 +5,80 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pytest
 
 import frozenpinn as fp
-from frozenpinn.errors import FrozenPinnWarning
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-HIDDEN = re.compile(r"<!-- runs first\n(.*?)-->", re.S)
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
+SHOWN = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "lab" / "README.md"]
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT).with_suffix(""))
 
 
 @pytest.fixture(autouse=True)
-def closed_figures():
+def site(monkeypatch):
+    """Let the modules beside the pages be imported."""
+    monkeypatch.syspath_prepend(str(DOCS))
     yield
-    plt.close("all")
+    for name in ("blocks", "gallery_problems", "reference"):
+        sys.modules.pop(name, None)
 
 
-def code_of(page):
-    """Return the code of a page in its order, what is needed but not shown included; lines keep their numbers."""
+@pytest.mark.parametrize("page", [p for p in SHOWN if "```python" in p.read_text(encoding="utf-8")], ids=name_of)
+def test_a_page_runs_as_a_reader_copies_it(page, tmp_path):
+    import blocks
+
     text = page.read_text(encoding="utf-8")
-    found = [*HIDDEN.finditer(text), *BLOCK.finditer(text)]
-    return [(text.count("\n", 0, m.start(1)), m[1]) for m in sorted(found, key=lambda m: m.start())]
+    try:
+        assert len(blocks.run(page, tmp_path)) == text.count("\n```python\n")
+    except blocks.BlockError as error:
+        lacking = [name for name in blocks.not_installed(text) if name in str(error)]
+        if not lacking:
+            raise
+        pytest.skip(f"{', '.join(lacking)}: the page says how to install it")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if code_of(p)], ids=lambda page: page.stem)
-def test_code_blocks_run(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = {"__name__": "documentation"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FrozenPinnWarning)
-        for line, code in code_of(page):
-            exec(compile("\n" * line + code, str(page), "exec"), names)
+def test_a_page_gets_no_name_and_no_package_that_it_does_not_show(tmp_path):
+    import blocks
+
+    page = tmp_path / "page.md"
+    page.write_text("<!--\n```text\nx = 1\n```\n-->\n```python\nprint(x)\n```\n", encoding="utf-8")
+    with pytest.raises(blocks.BlockError, match=r"(?s)page\.md., line 7.*NameError: name 'x'"):
+        blocks.run(page, tmp_path)
+    code = "```python\nfrom frozenpinn.domains import Polygon\nPolygon([(0, 0), (1, 0), (0, 1)]).measure\n```\n"
+    page.write_text(code, encoding="utf-8")
+    with pytest.raises(blocks.BlockError, match="polygons need the package shapely"):
+        blocks.run(page, tmp_path)
+    page.write_text("First `pip install '.[3d,geometry]'`.\n" + code, encoding="utf-8")
+    assert blocks.run(page, tmp_path) == [[["text", "0.5\n"]]]
+
+
+def test_what_a_block_shows(tmp_path):
+    import blocks
+
+    page = tmp_path / "page.md"
+    page.write_text("```python\nimport frozenpinn as fp\n1\nprint(2)\nfp.Disk().plot()\n3\n```\n", encoding="utf-8")
+    (shown,) = blocks.run(page, tmp_path)
+    (kind, name) = shown.pop(1)
+    assert shown == [["text", "2\n"], ["text", "3\n"]]  # values are shown at the end only
+    assert kind == "picture"
+    assert (tmp_path / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("page", [p for p in SHOWN if "```toml" in p.read_text(encoding="utf-8")], ids=name_of)
+def test_problem_files_of_a_page_are_sound(page, tmp_path):
+    for k, text in enumerate(re.findall(r"^```toml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M)):
+        file = tmp_path / f"{k}.toml"
+        file.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "frozenpinn", "check", str(file)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 ANCHOR = re.compile(r"[^\w\- ]", re.UNICODE)
@@ -53,7 +90,7 @@ def anchors(page):
     return {ANCHOR.sub("", head.strip().lower()).replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", SHOWN, ids=name_of)
 def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -68,16 +105,7 @@ def test_links_lead_somewhere(page):
             assert section in anchors(file), f"{page.name}: {target}"
 
 
-@pytest.fixture
-def site(monkeypatch):
-    """Let the modules beside the pages be imported."""
-    monkeypatch.syspath_prepend(str(DOCS))
-    yield
-    for name in ("gallery_problems", "reference"):
-        sys.modules.pop(name, None)
-
-
-def test_the_gallery_has_forty_problems(site, tmp_path):
+def test_the_gallery_has_forty_problems(tmp_path):
     import gallery_problems
 
     assert gallery_problems.write(tmp_path) >= 40
@@ -89,7 +117,7 @@ def test_the_gallery_has_forty_problems(site, tmp_path):
     assert len({script.name for script in scripts}) == len(scripts)
 
 
-def test_problems_of_the_gallery_are_sound(site):
+def test_problems_of_the_gallery_are_sound():
     import gallery_problems
 
     for _, entries in gallery_problems.GROUPS.values():
@@ -102,7 +130,7 @@ def test_problems_of_the_gallery_are_sound(site):
                 assert not fp.check(names["problem"]).of("error"), entry.name
 
 
-def test_every_public_name_is_in_the_reference(site, tmp_path):
+def test_every_public_name_is_in_the_reference(tmp_path):
     import reference
 
     reference.write(tmp_path)

@@ -97,7 +97,7 @@ def test_statements(build, text):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda s: s("a", 0.05), "coordinates and times are real numbers, or arrays of them, got 'a'"),
+        (lambda s: s(0.5, "a"), "coordinates and times are real numbers, or arrays of them, got 'a'"),
         (lambda s: s(0.5 + 1j, 0.05), "coordinates and times are real numbers, or arrays of them, got (0.5+1j)"),
         (lambda s: s([[0.1], [0.2, 0.3]], 0.05), "coordinates and times are real numbers"),
         (lambda s: s(0.5, True), "coordinates and times are real numbers, or arrays of them, got True"),

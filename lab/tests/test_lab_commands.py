@@ -227,6 +227,10 @@ def test_bench_all(small_cases, monkeypatch):
         (("advection", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
         (("--all", "--precision", "medium"), "unknown precision 'medium'; choose one of 'high', 'low'."),
         (("advection-fast", "--precision", "low"), "case 'advection-fast' has no settings for 'best/low', only for"),
+        (
+            ("bratu", "--recipe", "paper"),
+            "case 'bratu' has no settings for 'paper/high', only for 'best/high', 'best/low'.",
+        ),
         (("advection", "--method", "magic"), "unknown method 'magic'"),
         ((), "name one or more cases, or write --all; 'frozenpinn list' shows them."),
     ],

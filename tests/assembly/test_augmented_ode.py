@@ -103,7 +103,7 @@ def test_periodic_axes_stay_exact():
 
 @pytest.mark.parametrize("kappa", [-1.0, float("nan")])
 def test_kappa_must_not_be_negative(kappa):
-    with pytest.raises(fp.SettingsError, match="kappa is a number and must not be negative, got "):
+    with pytest.raises(fp.SettingsError, match="kappa is a finite number and must not be negative, got "):
         fp.boundary.AugmentedODE(kappa)
 
 

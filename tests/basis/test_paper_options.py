@@ -100,6 +100,14 @@ def test_outer_functions_may_contradict_the_conditions_by_request():
     assert abs(solution(0.0, 0.0)) > 0.01
 
 
+def outer(functions, **options):
+    return fp.solve(ROD, settings=fp.Settings(boundary=fp.boundary.OuterBasis(functions, **options), width=40))
+
+
+def pairs(function):
+    return fp.samplers.SWIM(20, functions=[function]).sample(ROD.domain.sample(30), 0)
+
+
 REFUSED = [
     (lambda: SVDLayer(rank=0), "the rank of the SVD layer is a positive whole number, got 0"),
     (lambda: SVDLayer(cutoff=2.0), "the SVD cut-off must lie between 0 and 1, got 2.0"),
@@ -110,13 +118,30 @@ REFUSED = [
     (lambda: fp.Settings(width=(10, 10), quadrature=False), "which can't have quadrature=False; write one number"),
     (lambda: fp.Settings(width=(10, 10), cutoff=SVDLayer()), "which can't have an SVDLayer; write one number"),
     (lambda: fp.modes(DRUM, 2, settings=fp.Settings(quadrature=False)), "is not for eigenvalues"),
-    (lambda: fp.boundary.AugmentedODE(kappa=-1.0), "kappa is a number and must not be negative"),
+    (lambda: fp.modes(DRUM, 2, settings=fp.Settings(cutoff=SVDLayer(1e-9))), "not for eigenvalues.*cutoff=1e-09"),
+    (lambda: SVDLayer(orthonormal="no"), "orthonormal is True or False, got 'no'"),
+    (lambda: fp.samplers.ELM(20, unit=3), "unit is True or False, got 3"),
+    (lambda: fp.samplers.SWIM(20, supervised="u"), "supervised is True or False, got 'u'"),
+    (lambda: fp.samplers.SWIM(20, pool=1), "pool is how many points pairs are drawn from, at least two; got 1"),
+    (lambda: fp.boundary.AugmentedODE(kappa=-1.0), "kappa is a finite number and must not be negative, got -1.0"),
+    (lambda: fp.boundary.AugmentedODE(kappa=np.inf), "kappa is a finite number and must not be negative, got inf"),
     (lambda: error(fp.Settings(boundary=fp.boundary.OuterBasis([np.sin, np.zeros_like]), width=40)),
      "outer function 2 of 2 vanishes at all points; leave it out"),
     (lambda: error(fp.Settings(boundary=fp.boundary.OuterBasis([lambda x: np.sin(900 * x)]), width=8)),
      r"the hidden layer can't represent outer function 1 of 1: the fit is \d+ % off"),
-    (lambda: fp.samplers.SWIM(20, functions=[lambda x: 0 * x[:, 0]]).sample(ROD.domain.sample(30), 0),
-     "function 1 of 1 that is to supervise SWIM vanishes at all points"),
+    (lambda: outer("sine", count=200), r"can't represent outer function \d+ of 200: .* fewer functions"),
+    (lambda: outer("sine", count=2.5), "an outer basis needs at least one function, got count=2.5"),
+    (lambda: outer("sine", rcond=-1), "rcond of an outer basis must lie between 0 and 1, got -1"),
+    (lambda: outer("sine", contradictions="yes"), "contradictions is True or False, got 'yes'"),
+    (lambda: outer(np.sin), r"outer functions are a list of functions, such as \[np.sin\]; got <ufunc 'sin'>"),
+    (lambda: outer([np.sin, 3]), "outer function 2 of 2 is a function of points such as np.sin; got 3"),
+    (lambda: outer([lambda x: np.nan * x]), "outer function 1 of 1 has values that are not finite"),
+    (lambda: outer([lambda x: np.ones(7)]), r"outer function 1 of 1 returns one number for each of 80 points.*\(7,\)"),
+    (lambda: outer([lambda x: "one"]), "outer function 1 of 1 returns one number for each point, got 'one'"),
+    (lambda: pairs(lambda x: 0 * x[:, 0]), "supervising function 1 of 1 vanishes at all points; leave it out"),
+    (lambda: pairs(lambda x: np.inf * x), "supervising function 1 of 1 has values that are not finite"),
+    (lambda: pairs(lambda x: np.ones(7)), r"supervising function 1 of 1 returns one number for each of 30 points"),
+    (lambda: fp.samplers.SWIM(20, functions=[3]), "supervising function 1 of 1 is a function of points .* got 3"),
     (lambda: fp.samplers.SWIM(20, values=np.ones(30), functions=[np.sin]), "values or functions .*, not both"),
 ]  # fmt: skip
 

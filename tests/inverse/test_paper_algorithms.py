@@ -19,7 +19,11 @@ def test_a_scan_finds_a_number_between_its_values():
 
 REFUSED = [
     (lambda: fp.inverse.Scan(count=2), fp.SettingsError, "a scan needs at least three values, got count=2"),
-    (lambda: fp.inverse.Scan(width=0), fp.SettingsError, "width"),
+    (lambda: fp.inverse.Scan(count=5.5), fp.SettingsError, "a scan needs at least three values, got count=5.5"),
+    (lambda: fp.inverse.Scan(points=1), fp.SettingsError, "needs at least two points, got points=1"),
+    (lambda: fp.inverse.Scan(width=0), fp.SettingsError, "width must be a positive whole number of neurons, got 0"),
+    (lambda: fp.inverse.Alternating(boundary_points=0), fp.SettingsError, "at least one point .* boundary_points=0"),
+    (lambda: fp.inverse.Alternating(weight=-1), fp.SettingsError, "weight is a positive number, got -1"),
     (lambda: fp.inverse.Scan()(rod(fp.Unknown(1.0)), DATA), fp.ProblemError, "a scan needs both bounds of 'k'"),
     (lambda: fp.inverse.Scan()(rod(fp.UnknownField(1.0)), DATA), fp.ProblemError, "Scan looks for one number"),
     (lambda: fp.inverse.Alternating(sweeps=0), fp.SettingsError, "at least one sweep, got sweeps=0"),

@@ -1,5 +1,7 @@
 """Integrals over domains, sides and time against those known in closed form."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,93 @@ def test_integrals_that_make_no_sense(wave, given, text):
 def test_static_solutions_have_no_time(disk):
     with pytest.raises(fp.EvaluationError, match="a static solution has no time: leave t out"):
         disk.integral("u", t=0)
+
+
+# ---- parts of the domain, curves, means, errors --------------------------------------------------------
+
+
+def segment(height):
+    """Area of the unit disk beyond a line at that distance from its centre."""
+    return np.arccos(height) - height * np.sqrt(1 - height**2)
+
+
+def test_parts_of_an_interval(wave):
+    part = (np.cos(0.2 * np.pi) - np.cos(0.3 * np.pi) + 1 + np.cos(0.9 * np.pi)) / np.pi
+    assert wave.integral(t=0, where="0.2 < x < 0.3 or x > 0.9") == pytest.approx(part, abs=1e-8)
+    inner = (np.cos(0.1 * np.pi) - np.cos(0.4 * np.pi)) / np.pi
+    assert wave.integral(t=0, where=fp.Interval(0.1, 0.4)) == pytest.approx(inner, abs=1e-8)
+    assert wave.mean(t=0, where="x < c/2") == pytest.approx(2 / np.pi, abs=1e-8)  # c is a parameter
+
+
+@pytest.mark.parametrize(
+    ("where", "area"),
+    [
+        ("x < y", np.pi / 2),
+        ("x > 0 and y > 0", np.pi / 4),
+        ("x > 0.5", segment(0.5)),
+        ("x > 0.5 or x < -0.8", segment(0.5) + segment(0.8)),
+        ("x^2 + y^2 < 0.25", np.pi / 4),
+        (fp.Disk((0.2, 0.1), 0.5), np.pi / 4),
+    ],
+)
+def test_parts_of_a_disk(disk, where, area):
+    found = disk.integral("1", where=where)
+    assert found == pytest.approx(area, rel=1e-8)
+    assert abs(found - area) <= found.error
+
+
+def test_parts_of_a_box_and_of_a_solid():
+    box = fp.solve(fp.Problem("-lap(u) = 0", fp.Box([0, 0], [1, 1]), boundary="u = x + y"), tol=1e-8)
+    assert box.integral(where="x + y < 1") == pytest.approx(1 / 3, rel=1e-8)
+    assert box.mean(where="x < 0.3") == pytest.approx(0.65, rel=1e-8)
+    cube = fp.solve(fp.Problem("-lap(u) = 0", fp.Box([0, 0, 0], [1, 1, 1]), boundary="u = 1"), tol=1e-6)
+    found = cube.integral(where="x + y + z < 1")
+    assert abs(found - 1 / 6) <= found.error < 1e-5
+
+
+def test_polar_parts():
+    plate = fp.Problem("u_rr + u_r/r = -4", fp.Interval(0, 1), boundary="u = 0", coordinates="polar")
+    solution = fp.solve(plate, tol=1e-8)
+    assert solution.integral(where="r < 0.5") == pytest.approx(2 * np.pi * (1 / 8 - 1 / 64), rel=1e-8)
+
+
+def test_curves(disk):
+    assert disk.integral("u", along=[[-1, 0], [0, 0], [0, 1]]) == pytest.approx(2 / 3, rel=1e-7)
+    ring = ["cos(2*pi*s)/2", "sin(2*pi*s)/2"]
+    assert disk.integral("u_n", along=ring) == pytest.approx(np.pi, rel=1e-7)
+    assert disk.mean("u", along=ring) == pytest.approx(0.25, rel=1e-7)
+
+
+def test_errors_are_known_and_kept(wave, disk):
+    found = wave.integral("u**2", t=0.3)
+    assert abs(found - np.cos(0.3 * np.pi) ** 2 / 2) <= found.error < 1e-7
+    assert repr(found).endswith(f" ± {found.error:.1g}")
+    assert np.all(wave.integral("u**2").error < 1e-7)
+    assert "energy_error" in wave.integral({"energy": "u_x**2"}, t=[0, 1]).coords
+    loose = fp.solve(disk.problem)
+    assert np.isnan(loose.integral().error)
+    assert repr(loose.integral()) == repr(float(loose.integral()))
+    assert pickle.loads(pickle.dumps(found)).error == found.error
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"where": "x > 3"}, "where='x > 3' holds nowhere in the domain"),
+        ({"where": "x"}, "'x' compares nothing; write for example 'x < 0.5'"),
+        ({"where": 3}, "where is a domain or a condition such as 'x < 0.5', got 3"),
+        ({"where": "t < 1"}, "depends on t|unknown name 't'"),
+        ({"where": "w < 1"}, "unknown name 'w'"),
+        ({"where": fp.Disk((0.9, 0), 0.3)}, "reaches outside the domain .*; write domain & region for the part inside"),
+        ({"where": fp.Interval(0, 1)}, "has 1 dimension"),
+        ({"along": [[0, 0]]}, r"along is a list of points with 2 coordinate\(s\) each"),
+        ({"along": [[0, 0], [2, 0]]}, r"the curve leaves the domain .*, for example at \(1\.0"),
+        ({"along": ["s"]}, "has 1 coordinates, and the domain has 2"),
+        ({"along": [[0, 0], [0, 0]]}, "goes twice through the same point"),
+        ({"side": "boundary", "where": "x < 1"}, "side and where are given; an integral is over one of them"),
+        ({"wher": "x < 1"}, "has no argument 'wher'. Did you mean 'where'"),
+    ],
+)
+def test_parts_that_make_no_sense(disk, more, text):
+    with pytest.raises(fp.FrozenPinnError, match=text):
+        disk.integral("u", **more)

@@ -24,7 +24,7 @@ from sympy.core.relational import Relational
 
 from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
 from frozenpinn.errors import FrozenPinnError
-from frozenpinn.geometry import FlatSide
+from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.lexer import shortened
@@ -147,8 +147,6 @@ NOTHING = FormulaScales()
 @remembered
 def formula_scales(problem: Problem) -> FormulaScales:
     """Find everything that is narrow in the formulas of a problem."""
-    if problem.is_static:
-        return NOTHING
     if problem.before is not None:  # known parts are narrow, but only at the very start, where little is left of them
         return formula_scales(problem.before)
     lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
@@ -164,6 +162,7 @@ def formula_scales(problem: Problem) -> FormulaScales:
         except (UnknownError, TypeError, ValueError, OverflowError):
             undecided.append(shortened(str(node)))
             continue
+        feature = None if feature is None else _inside(problem, feature)
         if feature is None:
             continue
         if feature.kind == "jump":
@@ -174,6 +173,20 @@ def formula_scales(problem: Problem) -> FormulaScales:
     least = 1e-9 * (end - start)
     inner = sorted(t for t in breaks if start + least < t < end - least)
     return FormulaScales(tuple(features), tuple(inner), tuple(dict.fromkeys(undecided)))
+
+
+def _inside(problem: Problem, feature: Feature) -> Feature | None:
+    """Return a feature without cells outside the domain; None if no cell is left."""
+    if isinstance(problem.domain, Box):
+        return feature
+    d = problem.domain.dimension
+    rng = np.random.default_rng(Seed.FORMULA_SCALES)
+    tries = 6  # places of each cell at which the domain is looked for
+    kept = np.zeros(len(feature.low), dtype=bool)
+    for _ in range(tries):
+        x = feature.low[:, :d] + (feature.high - feature.low)[:, :d] * rng.random((len(kept), d))
+        kept |= problem.domain.contains(x)
+    return replace(feature, low=feature.low[kept], high=feature.high[kept]) if np.any(kept) else None
 
 
 def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import between, is_whole, shown, spelled
+from frozenpinn.runtime.arguments import between, check_flag, is_whole, shown, spelled
 from frozenpinn.runtime.round_off import SUMMED
 
 Array = np.ndarray
@@ -58,6 +58,7 @@ class SVDLayer:
             raise SettingsError(f"the SVD cut-off must lie between 0 and 1, got {shown(self.cutoff)}.")
         if self.rank is not None and not (is_whole(self.rank) and self.rank > 0):
             raise SettingsError(f"the rank of the SVD layer is a positive whole number, got {shown(self.rank)}.")
+        check_flag("orthonormal", self.orthonormal)
 
     def apply(self, features: Array) -> Compression:
         """Return the functions that are kept of weighted features, at most ``rank`` of them."""

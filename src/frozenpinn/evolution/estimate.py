@@ -14,13 +14,7 @@ import numpy as np
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
-from frozenpinn.evolution.narrow_features import (
-    beside_jumps,
-    features_missed,
-    is_abrupt,
-    missed_features,
-    telling_times,
-)
+from frozenpinn.evolution.narrow_features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.evolution.step_errors import StepErrors, step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.residuals import initial_values
@@ -41,6 +35,7 @@ from frozenpinn.search.estimate import (
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings
+from frozenpinn.search.unresolved import UNRESOLVED, features_missed, missed_features
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -204,7 +199,7 @@ def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...
     total, reasons = np.zeros(len(times)), []
     for kind, missed, why in (
         ("missed forcing", _missed_forcing, "its peaks lie between the points"),
-        ("unresolved features", missed_features, "where formulas are narrow, as much is left as their terms are large"),
+        ("unresolved features", missed_features, UNRESOLVED),
     ):
         if kind not in without and np.any(error := missed(solution, name, times)):
             reasons.append(Decision(kind, why))

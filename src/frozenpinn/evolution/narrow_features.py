@@ -1,8 +1,4 @@
-"""What narrow features of formulas mean for a solve: parts of time, places of points and neurons, times of comparison.
-
-Two solutions that miss the same feature agree, so their distance does not show it. The equations do, at places and
-times that are read from the formulas: there, what a solution leaves of them is as large as their terms.
-"""
+"""What narrow features of formulas mean for an evolution: parts of time, points and neurons, times of comparison."""
 
 from __future__ import annotations
 
@@ -13,21 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
-from frozenpinn.analysis.formula_scales import NOTHING, Feature, Stretch, formula_scales
+from frozenpinn.analysis.formula_scales import NOTHING, Stretch, formula_scales
 from frozenpinn.analysis.scales import sizes_of
 from frozenpinn.evolution.grading import Slopes
 from frozenpinn.language.steps import switches_of
-from frozenpinn.results.residuals import imbalance
-from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _BESIDE = 1e-7  # part of the time by which jumps are avoided
 _AFTER = np.geomspace(1e-4, 0.1, 6)  # parts of the rest of the time, after boundary data have jumped
-_FEATURES = 12  # whose equations are checked, the narrowest first
-_CELLS, _PLACES_IN_CELL, _TIMES_IN_CELL = 5, 12, 3  # cells of a feature; places and times in each
 
 
 class PartOfTime(NamedTuple):
@@ -181,79 +172,3 @@ def _switches(problem: Problem, node: sp.Expr) -> bool:
     slopes = {s: sp.diff(argument, s) for s in fields}  # of a number only if the argument is linear: exp(-1/u) bends
     steep = {s: float(slope) * sizes[fields[s]] for s, slope in slopes.items() if slope.is_number}
     return any(abs(value) > sudden for value in steep.values())
-
-
-# ---- features that a solution has missed -------------------------------------------------------------
-
-
-class Missed(NamedTuple):
-    """A feature that was missed: from when on, and the error that it causes in each field at the end."""
-
-    text: str
-    start: float
-    errors: dict[str, float]
-
-
-def missed_features(solution: Solution, name: str, times: Array) -> Array:
-    """Return the error of a field that missed features cause, over time."""
-    errors = np.zeros(len(times))
-    for missed in () if formula_scales(solution.problem) is NOTHING else features_missed(solution):
-        errors += np.where(times >= missed.start, missed.errors.get(name, 0.0), 0.0)
-    return errors
-
-
-@remembered
-def features_missed(solution: Solution) -> tuple[Missed, ...]:
-    """Find the features of the formulas of a problem that a solution has missed."""
-    problem = solution.problem
-    features = [f for f in formula_scales(problem).features if f.lasting][:_FEATURES]
-    return tuple(found for f in features if (found := _missed(solution, f)) is not None)
-
-
-def _missed(solution: Solution, feature: Feature) -> Missed | None:
-    ignored = 0.3  # part of the terms up to which an imbalance is ignored
-    problem, rng = solution.problem, np.random.default_rng(Seed.FORMULA_SCALES)
-    rows = rng.choice(len(feature.low), min(_CELLS, len(feature.low)), replace=False)
-    start, end = problem.time
-    found: dict[str, float] = {}
-    since = end
-    for row in rows:
-        x, times = _looks(problem, feature, int(row), rng)
-        if not len(x):
-            continue
-        for equation in problem.equations:
-            gap, scale = imbalance(solution, equation, x, times, interpolated=True)
-            if not np.isfinite(gap) or gap <= ignored * scale or scale == 0:
-                continue
-            size = gap / np.sqrt(len(x) * len(times)) if np.isfinite(gap) else np.inf
-            lasts = _share(feature, problem, range(len(feature.narrow) - 1, len(feature.narrow))) * (end - start)
-            error = size * np.sqrt(_share(feature, problem, range(problem.domain.dimension))) * lasts
-            error *= (end - start) ** (equation.order - 1)
-            found[equation.field] = max(found.get(equation.field, 0.0), error)
-            since = min(since, float(feature.low[row, -1]))
-    if not found:
-        return None
-    names = (*problem.domain.coordinates, "t")
-    return Missed(f"{feature.describe(names)} is not resolved", since, found)
-
-
-def _looks(problem: Problem, feature: Feature, row: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return places and times in a cell of a feature; along axes on which it is not narrow, anywhere."""
-    d = problem.domain.dimension
-    low, high = feature.low[row], feature.high[row]
-    x = problem.domain.sample(_PLACES_IN_CELL, "random", rng).x.copy()
-    for axis in (i for i in range(d) if feature.narrow[i]):
-        x[:, axis] = low[axis] + (high[axis] - low[axis]) * rng.random(len(x))
-    inside = problem.domain.contains(x)
-    times = low[-1] + (high[-1] - low[-1]) * (np.arange(_TIMES_IN_CELL) + rng.random(_TIMES_IN_CELL)) / _TIMES_IN_CELL
-    return x[inside], times
-
-
-def _share(feature: Feature, problem: Problem, axes: range) -> float:
-    """Return which part of some axes a feature takes up."""
-    lengths = [*map(float, problem.domain.lengths), problem.time[1] - problem.time[0]]
-    share = 1.0
-    for axis in (i for i in axes if feature.narrow[i]):
-        total = sum(s.high - s.low + 2 * s.width for s in feature.stretches(axis))
-        share *= min(1.0, total / lengths[axis])
-    return share

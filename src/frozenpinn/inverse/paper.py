@@ -19,6 +19,7 @@ from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.samplers import SWIM
 from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.errors import FrozenPinnError, ProblemError, SettingsError
+from frozenpinn.runtime.arguments import MAX_NUMBER, between, is_whole, shown
 from frozenpinn.runtime.stopwatch import Progress, ignore_progress
 from frozenpinn.search.settings import Settings
 from frozenpinn.solve import solve
@@ -88,8 +89,8 @@ class Scan:
 
     def __post_init__(self) -> None:
         check_width(self.width)
-        if self.count < 3:
-            raise SettingsError(f"a scan needs at least three values, got count={self.count}.")
+        _check_least("a scan needs at least three values", "count", self.count, 3)
+        _check_least("each solve of a scan needs at least two points", "points", self.points, 2)
 
     def __call__(
         self, problem: Problem, data: Measurements, seed: int = 0, progress: Progress = ignore_progress
@@ -154,8 +155,15 @@ class Alternating:
 
     def __post_init__(self) -> None:
         check_width(self.width)
-        if self.sweeps < 1:
-            raise SettingsError(f"alternating least squares need at least one sweep, got sweeps={self.sweeps}.")
+        _check_least("alternating least squares need at least one sweep", "sweeps", self.sweeps, 1)
+        _check_least(
+            "alternating least squares need at least one point of the boundary",
+            "boundary_points",
+            self.boundary_points,
+            1,
+        )
+        if not (between(self.weight, 0, MAX_NUMBER) and self.weight > 0):
+            raise SettingsError(f"weight is a positive number, got {shown(self.weight)}.")
 
     def __call__(
         self, problem: Problem, data: Measurements, seed: int = 0, progress: Progress = ignore_progress
@@ -163,7 +171,7 @@ class Alternating:
         """Return the field after all sweeps."""
         domain, rng, x = problem.domain, np.random.default_rng(seed), data.points
         _, unknown = _only(problem, UnknownField, "Alternating looks for one field")
-        each = self.boundary_points // len(domain.sides)
+        each = max(1, self.boundary_points // len(domain.sides))
         edge = np.concatenate([domain.sample_side(side, each, "random", rng).x for side in domain.sides])
         solution, coefficient = (SWIM(self.width).sample(_Places(x), rng) for _ in range(2))
         source = _given(problem, "f", x)
@@ -180,6 +188,12 @@ class Alternating:
             weights = _fitted((values @ u)[:, None] * shapes, curved @ u - source)
             gamma = shapes @ weights
         return Guess(self.width, function=lambda points: coefficient.features(points) @ weights)
+
+
+def _check_least(what: str, name: str, value: int, least: int) -> None:
+    """Refuse a count that is too small, or no whole number."""
+    if not (is_whole(value) and value >= least):
+        raise SettingsError(f"{what}, got {name}={shown(value)}.")
 
 
 def _only(problem: Problem, kind: type, what: str) -> tuple[str, Unknown | UnknownField]:

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
+from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
+from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
 from frozenpinn.enrichments.offers import enrichments_of
 from frozenpinn.errors import SettingsError
@@ -192,7 +194,7 @@ class ModePlan:
         if isinstance(domain, Box):
             cell = (domain.measure / wanted) ** (1.0 / domain.dimension)
             n = [max(4, round(float(length) / cell)) for length in domain.lengths]
-        return domain.sample(n, "gauss", seed)
+        return with_small_parts(self.problem, domain.sample(n, "gauss", seed))
 
     def _per_side(self) -> int:
         domain = self.problem.domain
@@ -298,4 +300,8 @@ def _refuse_unused(settings: Settings) -> None:
         raise SettingsError(
             f"Settings({given[0]}=…) is not for eigenvalues; these may be given: width, points, boundary_points, "
             "sampler, cutoff and rules."
+        )
+    if isinstance(settings.cutoff, SVDLayer):
+        raise SettingsError(
+            f"an SVDLayer is not for eigenvalues; write a cut-off, such as Settings(cutoff={settings.cutoff.cutoff:g})."
         )

@@ -18,6 +18,7 @@ from frozenpinn.errors import EvaluationError, FrozenPinnError, silenced
 from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.expansion import Expansion, Piece, no_data
+from frozenpinn.results.expressions import Expression
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.statement.composites import Composites
@@ -63,12 +64,24 @@ class Mode:
         return self.parts[0].problem
 
     def __call__(self, *where: Any, derivative: str = "", field: str | None = None) -> Array:
-        """Evaluate the function or one of its derivatives, as :class:`Solution` does; complex if the function is."""
+        """Evaluate the function, one of its derivatives or an expression, ``mode("-k*u_x", x)``, as a solution does.
+
+        Values are complex if the function is; an expression in it must then be linear.
+        """
+        text = where[0] if where and isinstance(where[0], str) else None
+        if text and len(self.parts) > 1 and not Expression.read(self.problem, text).is_linear:
+            raise EvaluationError(
+                f"'{text}' is not linear in the fields, and this mode is complex; evaluate its fields and "
+                "derivatives, and compute with them: abs(mode(x))**2."
+            )
         values = [part(*where, derivative=derivative, field=field) for part in self.parts]
         return values[0] if len(values) == 1 else values[0] + 1j * values[1]
 
     def plot(self, file: str | None = None, field: str | None = None) -> Any:
-        """Plot the function (matplotlib), its real part if it is complex; save it if a file name is given."""
+        """Plot the function (matplotlib), its real part if it is complex; save it if a file name is given.
+
+        ``field`` may be an expression, such as ``"v_x - u_y"``.
+        """
         from frozenpinn.output.plotting.planes import plot_functions
 
         return plot_functions([self], file, field)

@@ -11,6 +11,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, StorageError
 from frozenpinn.geometry.cells import cells_of
+from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.paths import checked_target, replacing
 
@@ -30,14 +31,14 @@ def animate(
     points: int | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write a film of one field in time.
+    """Write a film of one field, or of an expression in the fields, in time.
 
     Parameters
     ----------
     file
         ``wave.gif``, or ``wave.mp4`` if the program ``ffmpeg`` is installed.
     field
-        Which field; may be left out if there is one.
+        Which field, may be left out if there is one; or an expression, such as ``"v_x - u_y"``.
     frames, fps
         How many pictures, and how many of them in a second.
     points
@@ -45,7 +46,7 @@ def animate(
     overwrite
         Whether to replace a file that is there.
     """
-    target, name = checked_target(file, StorageError, overwrite), self._field(field)
+    target, drawn = checked_target(file, StorageError, overwrite), field_or_expression(self, field)
     if self.problem.is_static:
         raise EvaluationError("a static solution does not move; solution.plot('u.png') draws it.")
     if not is_whole(frames) or not 1 <= frames <= 10_000:
@@ -55,7 +56,8 @@ def animate(
     if points is not None and (not is_whole(points) or points < 2):
         raise EvaluationError(f"points is a whole number from 2 on, got {shown(points)}.")
     writer = _writer(target, fps)
-    shown_solution = self.reduced if self.reduced is not None and self.problem.domain.dimension > 2 else self
+    fewer = self.reduced is not None and self.problem.domain.dimension > 2 and isinstance(drawn, str)
+    shown_solution = self.reduced if fewer and self.reduced is not None else self
     if shown_solution.problem.domain.dimension > 2:
         raise EvaluationError(
             "films are drawn in one and two dimensions; write a series for ParaView: solution.to_vtk('u.pvd')."
@@ -67,7 +69,7 @@ def animate(
     FigureCanvasAgg(figure)
     times = np.linspace(*self.problem.time, frames)
     line = shown_solution.problem.domain.dimension == 1
-    draw = (_curve if line else _colours)(figure, shown_solution, name, times, points)
+    draw = (_curve if line else _colours)(figure, shown_solution, drawn, times, points)
     with replacing(file, overwrite) as part, writer.saving(figure, part, 110):
         for k in range(frames):
             draw(k)
@@ -91,21 +93,31 @@ def _writer(target: str, fps: int) -> Any:
     return FFMpegWriter(fps=fps)
 
 
-def _sizes(solution: Solution, x: Array, times: Array, name: str) -> Array:
-    """Return the values of a real field, the size of a complex one or of a vector."""
-    parts = solution.problem.composites.parts(name)
+def _sizes(solution: Solution, x: Array, times: Array, drawn: str | Expression) -> Array:
+    """Return the values of a real field or expression, the size of a complex one or of a vector."""
+    if isinstance(drawn, Expression):
+        found = drawn.outer(solution, x, times)
+        found = np.abs(found) if drawn.is_complex else found
+        return np.asarray(found if not drawn.shape else np.linalg.norm(found.reshape(-1, len(x), len(times)), axis=0))
+    parts = solution.problem.composites.parts(drawn)
     values = [solution.jet_values(x, times, solution.problem.jets.field(part)) for part in parts]
     return values[0] if len(values) == 1 else np.linalg.norm(values, axis=0)
 
 
-def _curve(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
+def _name(drawn: str | Expression) -> str:
+    return drawn if isinstance(drawn, str) else drawn.text
+
+
+def _curve(
+    figure: Any, solution: Solution, drawn: str | Expression, times: Array, points: int | None
+) -> Callable[[int], None]:
     domain = solution.problem.domain
     x = np.linspace(domain.lower[0], domain.upper[0], points or 401)
-    values = _sizes(solution, x[:, None], times, name)
+    values = _sizes(solution, x[:, None], times, drawn)
     low, high = _limits(values)
     axis = figure.add_subplot()
     (curve,) = axis.plot(x, values[:, 0])
-    axis.set(xlabel=domain.coordinates[0], ylabel=name, xlim=(x[0], x[-1]), ylim=(low, high))
+    axis.set(xlabel=domain.coordinates[0], ylabel=_name(drawn), xlim=(x[0], x[-1]), ylim=(low, high))
 
     def draw(k: int) -> None:
         curve.set_ydata(values[:, k])
@@ -114,10 +126,12 @@ def _curve(figure: Any, solution: Solution, name: str, times: Array, points: int
     return draw
 
 
-def _colours(figure: Any, solution: Solution, name: str, times: Array, points: int | None) -> Callable[[int], None]:
+def _colours(
+    figure: Any, solution: Solution, drawn: str | Expression, times: Array, points: int | None
+) -> Callable[[int], None]:
     domain = solution.problem.domain
     cells = cells_of(domain, points or 121)
-    values = _sizes(solution, cells.points, times, name)
+    values = _sizes(solution, cells.points, times, drawn)
     low, high = float(np.min(values)), float(np.max(values))
     signs = low < 0.0 < high  # one scale for all frames: symmetric for fields of both signs
     low, high = (-max(-low, high), max(-low, high)) if signs else (low, high if high > low else low + 1.0)
@@ -133,7 +147,7 @@ def _colours(figure: Any, solution: Solution, name: str, times: Array, points: i
         vmin=low,
         vmax=high,
     )
-    figure.colorbar(image, ax=axis, label=name)
+    figure.colorbar(image, ax=axis, label=_name(drawn))
     axis.set(xlabel=domain.coordinates[0], ylabel=domain.coordinates[1], aspect="equal")
 
     def draw(k: int) -> None:

@@ -17,6 +17,7 @@ from frozenpinn.geometry.cells import cells_of
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.output.vtk import Frame, write_series, write_vtu
 from frozenpinn.results.evaluation import check_grid_size, check_inside
+from frozenpinn.results.expressions import Expression, table_of_expressions
 from frozenpinn.runtime.arguments import is_whole, reals, shown, spelled
 from frozenpinn.runtime.paths import checked_target, replacing
 from frozenpinn.statement.composites import IMAGINARY, REAL
@@ -33,7 +34,11 @@ POINTS = {1: 201, 2: 101, 3: 41}  #: per axis of a file, if nothing is said
 
 @spelled(EvaluationError)
 def grid(
-    self: Solution, points: int | Sequence[int] = 101, times: int | Sequence[float] = 51, derivative: str = ""
+    self: Solution,
+    points: int | Sequence[int] = 101,
+    times: int | Sequence[float] = 51,
+    derivative: str = "",
+    expressions: Mapping[str, str] | None = None,
 ) -> xarray.Dataset:
     """Evaluate all fields on a uniform grid, as an xarray dataset with named coordinates; NaN outside.
 
@@ -45,14 +50,19 @@ def grid(
         How many, or which: ``times=[0, 0.5]``. Static solutions have none.
     derivative
         Such as ``"x"``; of all fields.
+    expressions
+        More columns, by their names: ``{"flux": "-k*u_x"}``.
     """
+    more = table_of_expressions(self, expressions)
     when = uniform_times(self.problem, times)
     if is_whole(points):
         check_grid_size(points, 1 if when is None else len(when), self.problem.domain.dimension)
-    return _on_axes(self, uniform_axes(self.problem, points), when, derivative)
+    return _on_axes(self, uniform_axes(self.problem, points), when, derivative, more)
 
 
-def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -> xarray.Dataset:
+def to_xarray(
+    self: Solution, *where: Any, derivative: str = "", expressions: Mapping[str, str] | None = None, **named: Any
+) -> xarray.Dataset:
     """Evaluate all fields on a grid of your own, or at your own points, as an xarray dataset.
 
     Parameters
@@ -64,6 +74,8 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
         The same by name: ``to_xarray(t=[0, 0.5])``.
     derivative
         Such as ``"x"``; of all fields.
+    expressions
+        More columns, by their names: ``{"flux": "-k*u_x"}``; a vector has one for each component.
 
     Notes
     -----
@@ -77,7 +89,7 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
     >>> dict(solution.to_xarray([0.2, 0.5], t=[0, 0.1, 1]).u.sizes)
     {'x': 2, 't': 3}
     """
-    problem = self.problem
+    problem, more = self.problem, table_of_expressions(self, expressions)
     names = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
     wanted = "coordinates and times are lists of real numbers"
     given = [None if w is None else reals(w, wanted, EvaluationError) for w in _placed(where, named, names)]
@@ -90,7 +102,7 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
             if len(given) > 1 and given[1] is not None
             else uniform_times(self.problem, 51)
         )
-        return _at_points(self, given[0], when, derivative)
+        return _at_points(self, given[0], when, derivative, more)
     if len(given) > len(names) or any(g is not None and g.ndim > 1 for g in given):
         raise EvaluationError(
             f"expected to_xarray({', '.join(names)}) with a list of numbers for each, or to_xarray(points, t) with "
@@ -100,7 +112,7 @@ def to_xarray(self: Solution, *where: Any, derivative: str = "", **named: Any) -
     for k, own in enumerate(given[:d]):
         axes[k] = axes[k] if own is None else np.atleast_1d(own)
     own = given[d] if len(given) > d else None
-    return _on_axes(self, axes, uniform_times(self.problem, 51 if own is None else own), derivative)
+    return _on_axes(self, axes, uniform_times(self.problem, 51 if own is None else own), derivative, more)
 
 
 def to_netcdf(
@@ -108,6 +120,7 @@ def to_netcdf(
     file: str,
     *where: Any,
     derivative: str = "",
+    expressions: Mapping[str, str] | None = None,
     overwrite: bool = False,
     **named: Any,
 ) -> None:
@@ -116,30 +129,46 @@ def to_netcdf(
     NetCDF-4 if ``netCDF4`` or ``h5netcdf`` is installed (extra ``sweep``), NetCDF-3 otherwise.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, expressions=expressions, **named))
     with replacing(file, overwrite) as part:
         dataset.to_netcdf(part)
 
 
-def to_csv(self: Solution, file: str, *where: Any, derivative: str = "", overwrite: bool = False, **named: Any) -> None:
+def to_csv(
+    self: Solution,
+    file: str,
+    *where: Any,
+    derivative: str = "",
+    expressions: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+    **named: Any,
+) -> None:
     """Write a table with a column for each coordinate, t and each field; where as for :meth:`to_xarray`.
 
     Places outside the domain are left out. Numbers have all their digits.
     """
     checked_target(file, StorageError, overwrite)
-    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
-    table = dataset.to_dataframe().reset_index()[list(_columns(self))].dropna()
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, expressions=expressions, **named))
+    table = dataset.to_dataframe().reset_index()[list(_columns(self, dataset))].dropna()
     with replacing(file, overwrite) as part:
         table.to_csv(part, index=False)
 
 
-def to_npz(self: Solution, file: str, *where: Any, derivative: str = "", overwrite: bool = False, **named: Any) -> None:
+def to_npz(
+    self: Solution,
+    file: str,
+    *where: Any,
+    derivative: str = "",
+    expressions: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+    **named: Any,
+) -> None:
     """Write coordinates, t and fields as arrays of one ``.npz`` file; where as for :meth:`to_xarray`."""
     if not str(checked_target(file, StorageError, overwrite)).endswith(".npz"):
         raise StorageError(f"NumPy's files of several arrays end in .npz, got '{file}'.")
-    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, **named))
+    dataset = of_real_numbers(to_xarray(self, *where, derivative=derivative, expressions=expressions, **named))
     with replacing(file, overwrite) as part:
-        np.savez(part, **{name: dataset[name].to_numpy() for name in _columns(self)})
+        np.savez(part, **{name: dataset[name].to_numpy() for name in _columns(self, dataset)})
 
 
 @spelled(EvaluationError)
@@ -149,6 +178,7 @@ def to_vtk(
     points: int | None = None,
     times: int | Sequence[float] = 21,
     vectors: Mapping[str, Sequence[str]] | None = None,
+    expressions: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write all fields for ParaView and PyVista.
@@ -165,6 +195,8 @@ def to_vtk(
         How many, or which.
     vectors
         Fields that are components of a vector: ``{"velocity": ["u", "v"]}``.
+    expressions
+        More values, by their names: ``{"vorticity": "v_x - u_y"}``; they may be vectors.
     overwrite
         Whether to replace a file that is there.
     """
@@ -178,16 +210,18 @@ def to_vtk(
         raise EvaluationError(f"points is a whole number from 2 on, got {shown(points)}.")
     domain = self.problem.domain
     cells = cells_of(domain, POINTS.get(domain.dimension, 2) if points is None else points)
-    groups = _vectors(self, vectors)
+    groups, more = _vectors(self, vectors), table_of_expressions(self, expressions)
     moments = np.zeros(1) if when is None else when
     check_inside(self.problem, cells.points[:0], moments)
     values = {
         name: self.jet_values(cells.points, moments, self.problem.jets.field(name)) for name in self.problem.fields
     }
+    derived = _derived(self, more, cells.points, moments)
 
     def frame(k: int) -> Frame:
         table = {name: own[:, k] for name, own in values.items()}
         table |= {name: np.stack([table[f] for f in parts], axis=1) for name, parts in groups.items()}
+        table |= {name: own[..., k].T for name, own in derived.items()}
         return Frame(cells, table)
 
     if ending == ".vtu":
@@ -245,9 +279,11 @@ def _placed(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]
     return [*where] if not named else [found.get(name) for name in names]
 
 
-def _columns(solution: Solution) -> tuple[str, ...]:
+def _columns(solution: Solution, dataset: xarray.Dataset) -> tuple[str, ...]:
+    """Return coordinates, time, fields and expressions, in this order."""
     when = () if solution.problem.is_static else ("t",)
-    return (*solution.problem.stated.coordinates, *when, *solution.problem.fields)
+    own = (*solution.problem.stated.coordinates, *when, *solution.problem.fields)
+    return (*own, *(str(name) for name in dataset.data_vars if name not in own))
 
 
 def _shapes(given: Sequence[Array | None]) -> str:
@@ -281,21 +317,38 @@ def uniform_times(problem: Problem, times: Any) -> Array | None:
     return found
 
 
-def _on_axes(solution: Solution, axes: list[Array], when: Array | None, derivative: str) -> xarray.Dataset:
+def _evaluated(
+    solution: Solution, where: Sequence[Array], derivative: str, more: Mapping[str, Expression]
+) -> dict[str, Array]:
+    """Return all fields and some expressions at the same places; each component of a vector by its own name."""
+    fields = solution.problem.composites.tabulated
+    table = {name: solution(*where, derivative=derivative, field=name) for name in fields}
+    for name, expression in more.items():
+        found = solution(expression.text, *where)
+        for index in np.ndindex(*expression.shape):
+            table[name + "".join(f"_{k}" for k in index)] = found[index]
+    return table
+
+
+def _on_axes(
+    solution: Solution, axes: list[Array], when: Array | None, derivative: str, more: Mapping[str, Expression]
+) -> xarray.Dataset:
     domain = solution.problem.stated
     check_grid_size(int(np.prod([len(a) for a in axes], dtype=object)), 1 if when is None else len(when), 1)
     moments = () if when is None else (when,)
-    names, table = (*domain.coordinates, *("t" for _ in moments)), {}
+    names = (*domain.coordinates, *("t" for _ in moments))
     places = grid_points(axes)
     inside, rank = domain.contains(places), (...,) + (None,) * len(moments)
-    for name in solution.problem.composites.tabulated:
-        if np.all(inside):
-            values = solution(*(a[rank] for a in np.ix_(*axes)), *moments, derivative=derivative, field=name)
-        else:  # what lies outside has no value
-            found = solution(*(c[rank] for c in places[inside].T), *moments, derivative=derivative, field=name)
-            values = np.full((len(places), *map(len, moments)), np.nan, dtype=found.dtype)
-            values[inside] = found
-        table[name] = (names, values.reshape(*map(len, (*axes, *moments))))
+    if np.all(inside):
+        own = _evaluated(solution, [*(a[rank] for a in np.ix_(*axes)), *moments], derivative, more)
+    else:  # what lies outside has no value
+        own = {}
+        for name, found in _evaluated(
+            solution, [*(c[rank] for c in places[inside].T), *moments], derivative, more
+        ).items():
+            own[name] = np.full((len(places), *map(len, moments)), np.nan, dtype=found.dtype)
+            own[name][inside] = found
+    table = {name: (names, values.reshape(*map(len, (*axes, *moments)))) for name, values in own.items()}
     return _described(solution, table, dict(zip(names, (*axes, *moments), strict=True)))
 
 
@@ -307,14 +360,14 @@ def of_real_numbers(dataset: xarray.Dataset) -> xarray.Dataset:
     return dataset
 
 
-def _at_points(solution: Solution, x: Array, when: Array | None, derivative: str) -> xarray.Dataset:
+def _at_points(
+    solution: Solution, x: Array, when: Array | None, derivative: str, more: Mapping[str, Expression]
+) -> xarray.Dataset:
     domain = solution.problem.stated
     moments = () if when is None else (when,)
     names, rank = ("point", *("t" for _ in moments)), (...,) + (None,) * len(moments)
-    table = {
-        name: (names, solution(*(c[rank] for c in x.T), *moments, derivative=derivative, field=name))
-        for name in solution.problem.composites.tabulated
-    }
+    own = _evaluated(solution, [*(c[rank] for c in x.T), *moments], derivative, more)
+    table = {name: (names, values) for name, values in own.items()}
     coordinates: dict[str, Any] = {name: ("point", c) for name, c in zip(domain.coordinates, x.T, strict=True)}
     return _described(solution, table, coordinates | ({} if when is None else {"t": when}))
 
@@ -329,9 +382,21 @@ def _described(solution: Solution, table: Mapping[str, Any], coordinates: Mappin
         about["tol"] = solution.verdict.tol
     dataset = xr.Dataset(table, coords=coordinates, attrs=about)
     if estimate is not None:
-        for name in table:
+        for name in solution.problem.composites.tabulated:
             dataset[name].attrs["relative_error_estimate"] = float(estimate[name])
     return dataset
+
+
+def _derived(solution: Solution, more: Mapping[str, Expression], x: Array, times: Array) -> dict[str, Array]:
+    """Return expressions at points and times, (…, n, m); two real ones of each that is complex."""
+    table: dict[str, Array] = {}
+    for name, expression in more.items():
+        if len(expression.shape) > 1:
+            raise EvaluationError(f"'{expression.text}' is a matrix; write its components, such as (…)[0][0].")
+        found = expression.outer(solution, x, times)
+        halves = {f"{name}{REAL}": found.real, f"{name}{IMAGINARY}": found.imag}
+        table |= halves if expression.is_complex else {name: found}
+    return table
 
 
 def _vectors(solution: Solution, given: Any) -> dict[str, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,7 +52,8 @@ class Shown:
         file
             Where to save the figure: PNG, PDF, SVG and all that Matplotlib can write.
         field
-            Which field of a system; all by default.
+            Which field of a system, all by default; or an expression in them, ``"v_x - u_y"``. It may come first:
+            ``solution.plot("-k*u_x", "flux.png")``, or alone.
         times
             When: ``times=[0, 0.5, 1]``.
         ax
@@ -67,7 +69,9 @@ class Shown:
         from frozenpinn.output.plotting import plot_solution
 
         mine = cast("Solution", self)
-        if mine.reduced is not None and mine.problem.domain.dimension > 2 and show == "values":
+        file, field = _file_and_field(file, field)
+        plain = field is None or mine.problem.composites.known(field) is not None
+        if mine.reduced is not None and mine.problem.domain.dimension > 2 and show == "values" and plain:
             mine = mine.reduced
         return plot_solution(mine, file, field, times, ax, derivative, show, units)
 
@@ -83,14 +87,14 @@ class Shown:
         cells: int = 32,
         plotter: Any = None,
     ) -> Any:
-        """Draw a solution in three dimensions with PyVista (``pip install 'frozenpinn[3d]'``); return the plotter.
+        """Draw a solution in three dimensions with PyVista (``pip install '.[3d]'`` in a clone); return the plotter.
 
         Parameters
         ----------
         file
             Where to save a picture (PNG, SVG, PDF, or HTML that turns); it is then drawn without a window.
         field, derivative
-            What to draw.
+            What to draw; the field may be an expression, such as ``"u_x**2 + u_y**2 + u_z**2"``.
         time
             When; the end by default.
         kind
@@ -122,6 +126,13 @@ class Shown:
         from frozenpinn.output.page import write_page
 
         return write_page(cast("Solution", self), file, title)
+
+
+def _file_and_field(first: Any, second: Any) -> tuple[Any, Any]:
+    """Return a file and a field or an expression, whichever comes first: files have an ending."""
+    is_file = [not isinstance(a, str) or not a or bool(re.search(r"\.[A-Za-z]+$", a)) for a in (first, second)]
+    swapped = not is_file[0] and (second is None or is_file[1])
+    return (second, first) if swapped else (first, second)
 
 
 def size_of(solution: Solution) -> str:

@@ -1,22 +1,18 @@
-"""Integrals of expressions in a solution over its domain or a side: mass, energy, flux, and their course in time."""
+"""Integrals and means of expressions in a solution over its domain, a part, a side or a curve, with their errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 
-from frozenpinn.errors import EvaluationError, choices, warn
-from frozenpinn.geometry.domain import Domain
+from frozenpinn.errors import EvaluationError, warn
 from frozenpinn.geometry.points import BoundaryPoints, Points
-from frozenpinn.language.jets import Jet
-from frozenpinn.language.parser import parse
-from frozenpinn.language.program import Program
-from frozenpinn.language.scope import Scope
 from frozenpinn.results.evaluation import check_inside
+from frozenpinn.results.expressions import Expression
+from frozenpinn.results.rules import Rules, rules_of
 from frozenpinn.runtime.arguments import between, reals, shown, spelled
 
 if TYPE_CHECKING:
@@ -26,6 +22,56 @@ Array = np.ndarray
 FIRST = {1: 256, 2: 1024}  #: points of the first rule of quadrature, 4096 beyond
 MOST = 2**16  #: of the last
 BLOCK = 2**22  #: values that are made at a time
+ROUND_OFF = 2e-15  #: of a sum, relative to that of absolute values
+SAFETY = 3.0  #: times the distance of two solutions, of which one may be right by chance: the study `quantities`
+
+
+class Number(float):
+    """A number with its estimated error; ``error`` is not a number where there is no second solution.
+
+    Examples
+    --------
+    >>> Number.of(0.5, 1e-9), Number.of(0.5, 1e-9) + 1
+    (0.5 ± 1e-09, 1.5)
+    """
+
+    error: float
+
+    @classmethod
+    def of(cls, value: float, error: float) -> Number:
+        """Return a number with an error."""
+        number = cls(value)
+        number.error = error
+        return number
+
+    def __repr__(self) -> str:
+        return _shown(float(self), self.error)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Number.of, (float(self), self.error)
+
+
+class ComplexNumber(complex):
+    """A complex number with its estimated error."""
+
+    error: float
+
+    @classmethod
+    def of(cls, value: complex, error: float) -> ComplexNumber:
+        """Return a number with an error."""
+        number = cls(value)
+        number.error = error
+        return number
+
+    def __repr__(self) -> str:
+        return _shown(complex(self), self.error)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ComplexNumber.of, (complex(self), self.error)
+
+
+def _shown(value: complex, error: float) -> str:
+    return f"{value!r} ± {error:.1g}" if np.isfinite(error) else repr(value)
 
 
 @spelled(EvaluationError)
@@ -35,8 +81,11 @@ def integral(
     t: Any = None,
     side: str | None = None,
     rtol: float = 1e-9,
+    *,
+    where: Any = None,
+    along: Any = None,
 ) -> Any:
-    """Integrate an expression in the fields over the domain, or over a part of its boundary.
+    """Integrate an expression in the fields over the domain, a part of it, a side, or along a curve.
 
     Parameters
     ----------
@@ -49,11 +98,18 @@ def integral(
         Name of a side, or ``"all"`` for the whole boundary; ``u_n`` is then the derivative along the outward normal.
     rtol
         Rules of quadrature are refined until two of them agree to this part of ∫|…|; if they do not, a warning says so.
+    where
+        A part of the domain: a condition, ``"x < 0.5 and y > 0"``, or a domain inside it, ``fp.Disk((0, 0), 0.2)``.
+    along
+        A curve: points that are joined by straight lines, ``[[0, 0], [1, 1]]``, or coordinates as texts in s from 0 to
+        1, ``["cos(pi*s)", "sin(pi*s)"]``. In the plane ``u_n`` is the derivative along the normal to its right.
 
     Returns
     -------
-    float, xarray.DataArray or xarray.Dataset
-        A number for a static solution and for one time, an array over ``t`` for several; a dataset for a table.
+    Number, xarray.DataArray or xarray.Dataset
+        A number for a static solution and for one time, an array over ``t`` for several; a dataset for a table. Each
+        knows its estimated error, ``found.error``, from the distance of the two solutions that were compared and
+        from the rules of quadrature; not a number if there is only one solution.
 
     Examples
     --------
@@ -61,12 +117,44 @@ def integral(
     >>> solution = fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "1 + cos(pi*x)", "u_n = 0"))
     >>> round(solution.integral(t=1), 8), round(solution.integral("u_x**2", t=0) / np.pi**2, 6)
     (1.0, 0.5)
+    >>> round(solution.integral(t=0, where="x < 0.5") - 1 / np.pi, 8)
+    0.5
     """
+    return _measured(self, expression, t, rtol, rules_of(self, side, where, along), "integral")
+
+
+@spelled(EvaluationError)
+def mean(
+    self: Solution,
+    expression: str | Mapping[str, str] | None = None,
+    t: Any = None,
+    side: str | None = None,
+    rtol: float = 1e-9,
+    *,
+    where: Any = None,
+    along: Any = None,
+) -> Any:
+    """Return the mean of an expression, with its error: the integral divided by the length, area or volume.
+
+    Arguments as for :meth:`integral`.
+
+    Examples
+    --------
+    >>> import frozenpinn as fp
+    >>> solution = fp.solve(fp.Problem("-lap(u) = 4", fp.Disk(), boundary="u = 0"))
+    >>> round(solution.mean(), 8), round(solution.mean("u_n", side="boundary"), 8)
+    (0.5, -2.0)
+    """
+    return _measured(self, expression, t, rtol, rules_of(self, side, where, along), "mean")
+
+
+def _measured(solution: Solution, expression: Any, t: Any, rtol: Any, rules: Rules, kind: str) -> Any:
+    """Return integrals or means as a number, an array or a dataset."""
     import xarray as xr
 
     if not between(rtol, 1e-15, 1):
         raise EvaluationError(f"rtol is a number between 1e-15 and 1, got {shown(rtol)}.")
-    problem = self.problem
+    problem = solution.problem
     static, one = problem.is_static, problem.is_static or (t is not None and np.ndim(t) == 0)
     if static and t is not None:
         raise EvaluationError("a static solution has no time: leave t out.")
@@ -75,145 +163,166 @@ def integral(
     if times.ndim != 1:
         raise EvaluationError(f"t is a time, or a list of times; got shape {times.shape}.")
     check_inside(problem, np.empty((0, problem.domain.dimension)), times)
-    table = expression if isinstance(expression, Mapping) else {"integral": expression}
+    table = expression if isinstance(expression, Mapping) else {kind: expression}
     if not table:
         raise EvaluationError("a table of expressions is empty; write for example {'mass': 'u', 'energy': 'u**2/2'}.")
-    rules = _rules(self, side)
-    found = {
-        name: _settled(_integrand(self, text, side is not None), rules, times, rtol, str(text or name))
-        for name, text in table.items()
-    }
+    found = {}
+    for name, text in table.items():
+        number = settled(_integrand(solution, text, rules), rules, times, rtol, str(text or solution._field(None)))
+        found[name] = number.divided(_size(solution, rules)) if kind == "mean" else number
+    if not isinstance(expression, Mapping):
+        return found[kind].single() if one else found[kind].over_time(kind, "error")
     if one:
-        results: dict[Any, Any] = {name: float(values[0]) for name, values in found.items()}
-    else:
-        results = {name: xr.DataArray(v, {"t": times}, ("t",), name=str(name)) for name, v in found.items()}
-    return results["integral"] if not isinstance(expression, Mapping) else xr.Dataset(results)
+        return xr.Dataset({name: own.values[0].item() for name, own in found.items()},
+                          {f"{name}_error": own.errors[0].item() for name, own in found.items()})  # fmt: skip
+    return xr.Dataset({name: own.over_time(str(name), f"{name}_error") for name, own in found.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Integrals at some times, and their errors."""
+
+    times: Array
+    values: Array
+    errors: Array
+
+    def single(self) -> Number | ComplexNumber:
+        """Return the only one."""
+        kind = ComplexNumber if np.iscomplexobj(self.values) else Number
+        return kind.of(self.values[0].item(), float(self.errors[0]))
+
+    def over_time(self, name: str, error: str) -> Any:
+        """Return an array over time, with the errors as a coordinate."""
+        import xarray as xr
+
+        return xr.DataArray(self.values, {"t": self.times, error: ("t", self.errors)}, ("t",), name=name)
+
+    def divided(self, size: float) -> Measured:
+        """Return the same divided by a number."""
+        return Measured(self.times, self.values / size, self.errors / size)
 
 
 class Integrand(NamedTuple):
-    """An expression, what it is made of, and where it is evaluated."""
+    """An expression and the solution that it is made of."""
 
     solution: Solution
-    program: Program
-    jets: tuple[Jet, ...]
+    expression: Expression
 
     def __call__(self, points: Points | BoundaryPoints, times: Array) -> Array:
         """Return its values at all points and times, shape (n, m)."""
-        values = [self._jet(points, times, jet) for jet in self.jets]
-        out = np.empty((len(points.x), len(times)))
-        with np.errstate(all="ignore"):
-            for k, t in enumerate(times):
-                out[:, k] = self.program(*points.x.T, float(t), *(v[:, k] for v in values))[0]
-        return out
+        normals = points.normals if isinstance(points, BoundaryPoints) else None
+        return self.expression.outer(self.solution, points.x, times, normals)
 
-    def _jet(self, points: Points | BoundaryPoints, times: Array, jet: Jet) -> Array:
-        if not jet.normal:
-            return self.solution.jet_values(points.x, times, jet)
-        assert isinstance(points, BoundaryPoints)
-        total = np.zeros((len(points.x), len(times)))
-        for axis, component in enumerate(points.normals.T):
-            alpha = tuple(a + (k == axis) for k, a in enumerate(jet.alpha))
-            along = self.solution.jet_values(points.x, times, replace(jet, alpha=alpha, normal=0))
-            total += component[:, None] * along
-        return total
+    @property
+    def witness(self) -> Integrand | None:
+        """The same of the second solution, if there is one."""
+        witness = self.solution.witness
+        return None if witness is None else Integrand(witness, self.expression)
 
 
-def _integrand(solution: Solution, text: Any, on_side: bool) -> Integrand:
+def _integrand(solution: Solution, text: Any, rules: Rules) -> Integrand:
     """Read an expression in the fields, derivatives, coordinates and parameters."""
-    problem = solution.problem
-    if text is None:
-        text = solution._field(None)
-    if not isinstance(text, str):
-        raise EvaluationError(f"an expression is text such as 'u**2', got {shown(text)}.")
-    parameters = getattr(problem, "parameters", None)  # a problem that was stored without its functions has none
-    if parameters is None:
-        composed = problem.composites.values(problem.jets)
-        scope = Scope(problem.jets, problem.fields, {}, {}, on_side, composites=composed)
-    else:
-        scope = parameters.scope(problem.jets, problem.fields, normal=on_side)
-    jets_of = problem.jets
-    parsed = parse(text, replace(scope, static=problem.is_static))
-    if problem.frame is not None and not problem.frame.is_cartesian:
-        if on_side:
-            raise EvaluationError(
-                f"integrals over sides are not known in {problem.frame.kind} coordinates; evaluate the solution there."
-            )
-        parsed = parsed * problem.frame.weight(jets_of)
-    jets = tuple(jets_of.jets_in(parsed).values())
-    for jet in jets:
-        if jet.time > problem.equation(jet.field).order:
-            raise EvaluationError(
-                f"'{jets_of.name(jet)}' has more time derivatives than the equation of '{jet.field}', which is of "
-                f"order {problem.equation(jet.field).order}."
-            )
-        if jet.normal > 1:
-            raise EvaluationError(f"'{jets_of.name(jet)}' is not known; on a side there is u_n, and no higher one.")
-    symbols = (*jets_of.x, jets_of.t, *(jets_of.symbol(jet) for jet in jets))
-    expressions: tuple[sp.Expr, ...] = (parsed,)
-    program = Program(expressions, symbols, {}) if parameters is None else parameters.compiled(expressions, symbols)
-    return Integrand(solution, program, jets)
+    text = solution._field(None) if text is None else text
+    expression = Expression.read(solution.problem, text, rules.with_normals, rules.weighted)
+    if expression.shape:
+        raise EvaluationError(f"'{text}' is a vector; integrate one component, such as ({text})[0].")
+    return Integrand(solution, expression)
 
 
-def _rules(solution: Solution, side: str | None) -> Callable[[int], list[Points | BoundaryPoints]]:
-    """Return what makes rules of quadrature of about n points."""
-    domain = solution.problem.domain
-    if side is None:
-        return lambda n: [_panels(domain, n) if domain.dimension == 1 else domain.sample(n)]
-    if side == "all":
-        if not domain.sides:
-            raise EvaluationError("the domain is periodic along all axes: it has no boundary to integrate over.")
-        return lambda n: [domain.sample_side(own, max(8, n // len(domain.sides))) for own in domain.sides]
-    names = [own.name for own in domain.sides]
-    if not isinstance(side, str) or not any(side == own.name or side in own.aliases for own in domain.sides):
-        raise EvaluationError(f"unknown side {shown(side)}; the sides are {choices(names)}, or 'all' for all of them.")
-    return lambda n: [domain.sample_side(side, n)]
+def _size(solution: Solution, rules: Rules) -> float:
+    """Return the length, area or volume."""
+    one = Integrand(solution, Expression.read(solution.problem, "1", rules.with_normals, rules.weighted))
+    return float(settled(one, rules, np.array([solution.problem.time[0]]), 1e-12, "1", told=False).values[0])
 
 
-def _panels(interval: Domain, n: int) -> Points:
-    """Return Gauss' rule of 16 points on each of many parts of an interval: fronts are narrow."""
-    nodes, weights = np.polynomial.legendre.leggauss(16)
-    edges = np.linspace(interval.lower[0], interval.upper[0], n // 16 + 1)
-    half = np.diff(edges)[:, None] / 2.0
-    x = edges[:-1, None] + half * (nodes + 1.0)
-    return Points(x.reshape(-1, 1), (half * weights).ravel(), half[0])
-
-
-def _settled(
-    integrand: Integrand,
-    rules: Callable[[int], list[Points | BoundaryPoints]],
-    times: Array,
-    rtol: float,
-    text: str,
-) -> Array:
-    """Refine rules of quadrature until two of them agree."""
-    dimension = integrand.solution.problem.domain.dimension
-    n, before, gap, used = FIRST.get(dimension, 4096), None, np.inf, 0
+def settled(integrand: Integrand, rules: Rules, times: Array, rtol: float, text: str, told: bool = True) -> Measured:
+    """Refine rules of quadrature until two of them agree; the errors are those of solution and quadrature."""
+    n, before, gap, used = FIRST.get(rules.dimension, 4096), None, np.zeros(len(times)), 0
     while True:
-        found, size, count = _integrated(integrand, rules(n), times)
+        parts = rules.make(n)
+        found, size, count = _integrated(integrand, parts, times)
         if not np.all(np.isfinite(found)):
             raise EvaluationError(f"'{text}' is not finite everywhere, so that its integral is unknown.")
-        if before is not None:
-            gap = float(np.max(np.abs(found - before))) / (float(np.max(size)) or 1.0)
-        if gap <= rtol or count == used:  # or there is no finer rule: the ends of an interval
-            return found
-        if 2 * n > MOST:
+        gap = np.full(len(times), np.inf) if before is None else np.abs(found - before)
+        if count == used:  # there is no finer rule: the ends of an interval
+            gap = np.zeros(len(times))
+        worst = float(np.max(gap)) / (float(np.max(size)) or 1.0)
+        if worst <= max(rtol, rules.uncertainty):
             break
-        n, before, used = 2 * n if dimension == 1 else 4 * n, found, count
-    warn(
-        f"the integral of '{text}' is known to about {gap:.1g} of its size: the rules of {used} and {count} points do "
-        f"not agree to rtol={rtol:g}."
-    )
-    return found
+        if (2 if rules.dimension == 1 else 4) * n > MOST:
+            if told:
+                warn(
+                    f"the integral of '{text}' is known to about {worst:.1g} of its size: the rules of {used} and "
+                    f"{count} points do not agree to rtol={rtol:g}."
+                )
+            break
+        n, before, used = 2 * n if rules.dimension == 1 else 4 * n, found, count
+    missed = gap + (rules.uncertainty + ROUND_OFF) * size
+    return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times)))
 
 
 def _integrated(integrand: Integrand, parts: list[Points | BoundaryPoints], times: Array) -> tuple[Array, Array, int]:
     """Return ∫ and ∫|…| at all times, and how many points were used."""
-    found, size = np.zeros(len(times)), np.zeros(len(times))
+    kind = complex if integrand.expression.is_complex else float
+    found, size = np.zeros(len(times), dtype=kind), np.zeros(len(times))
     for points in parts:
-        block = max(1, BLOCK // max(1, len(points.x)))
-        for start in range(0, len(times), block):
-            some = slice(start, start + block)
+        for some in _blocks(points, times):
             values = integrand(points, times[some])
             found[some] += points.weights @ values
             size[some] += np.abs(points.weights) @ np.abs(values)
     return found, size, sum(len(points.x) for points in parts)
+
+
+def _blocks(points: Points | BoundaryPoints, times: Array) -> list[slice]:
+    """Return times in parts whose values fit the memory."""
+    block = max(1, BLOCK // max(1, len(points.x)))
+    return [slice(start, start + block) for start in range(0, len(times), block)]
+
+
+# ---- the error of the solution ----------------------------------------------------------------------
+
+
+def _distance(integrand: Integrand, parts: list[Points | BoundaryPoints], times: Array) -> Array:
+    """Return the estimated error of integrals at all times from the distance of two solutions.
+
+    ∫δ of that distance δ may vanish by chance. So may ∫δφ, but hardly for all of the lowest polynomials φ at once,
+    which have mean square one: the root mean square of these stands for it where it is larger.
+    """
+    witness = integrand.witness
+    if witness is None:
+        return np.full(len(times), np.nan)
+    total: Array | float = 0.0
+    every = np.concatenate([points.x for points in parts])
+    weights = np.abs(np.concatenate([points.weights for points in parts]))
+    functions = _modulations(every, weights)
+    start = 0
+    for points in parts:
+        own = functions[:, start : start + len(points.x)] * points.weights
+        start += len(points.x)
+        found = [own @ (integrand(points, times[s]) - witness(points, times[s])) for s in _blocks(points, times)]
+        total = total + np.concatenate(found, axis=1)
+    moments = np.abs(np.asarray(total))
+    return SAFETY * _part(integrand, times) * np.maximum(moments[0], np.sqrt(np.mean(moments**2, axis=0)))
+
+
+def _part(integrand: Integrand, times: Array) -> Array:
+    """Return the largest part of the distance from the witness that is taken for the error of a field."""
+    estimate = integrand.solution.error_estimate
+    fields = {jet.field for jet in integrand.expression.jets} & set(integrand.solution.problem.fields)
+    if estimate is None or not fields:
+        return np.ones(len(times))
+    return np.max([estimate.part(times, field) for field in sorted(fields)], axis=0)
+
+
+def _modulations(x: Array, weights: Array) -> Array:
+    """Return 1 and the lowest polynomials that are orthonormal on the points, as rows; fewer on few points."""
+    share = np.sqrt(weights / (np.sum(weights) or 1.0))[:, None]
+    centred = x - (x.T @ share[:, 0] ** 2)
+    scale = np.sqrt(np.sum((share * centred) ** 2, axis=0))
+    z = centred / np.where(scale > 0, scale, 1.0)
+    columns = np.concatenate([np.ones((len(x), 1)), z, z**2], axis=1)
+    q, r = np.linalg.qr(share * columns)
+    size = np.abs(np.diag(r))
+    kept = size > 1e-8
+    kept[0] = True
+    return np.asarray((q / np.where(share > 0, share, 1.0)).T[kept] * np.sign(np.diag(r))[kept, None])

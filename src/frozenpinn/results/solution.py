@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from frozenpinn.results.evaluation import (
     without_repetition,
 )
 from frozenpinn.results.expansion import Piece
+from frozenpinn.results.expressions import Expression
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.decisions import Decision
@@ -178,12 +179,14 @@ class Solution(Shown):
     # ---- evaluation ---------------------------------------------------------------------------
 
     def __call__(self, *where: Any, derivative: str = "", field: str | None = None, **named: Any) -> Array:
-        """Evaluate a field or one of its derivatives.
+        """Evaluate a field, one of its derivatives, or an expression in them.
 
         Parameters
         ----------
         *where
-            The coordinates and t, as numbers or arrays that broadcast against each other:
+            An expression, if it is not the field itself: ``solution("-k*u_x", x, t)``, ``solution("curl(U)", x, y)``,
+            with the fields, their derivatives, the parameters and the functions of the language. Then the coordinates
+            and t, as numbers or arrays that broadcast against each other:
             ``solution(x, t)``, ``solution(x, y, t)``, ``solution(x[:, None], t)`` for a grid. Or one
             array of points with shape (n, d) and t: ``solution(points, t)``. A static solution has no t.
         **named
@@ -201,24 +204,47 @@ class Solution(Shown):
         that are exact to the round-off of direct evaluation: a value may differ in its last digits from that of the
         same point among few others. The same call always gives the same bits.
         """
+        if where and isinstance(where[0], str):
+            if derivative or field is not None:
+                raise EvaluationError(
+                    f"'{where[0]}' names its fields and derivatives itself: leave field and derivative out."
+                )
+            expression = Expression.read(self.problem, where[0])
+            return self._everywhere(
+                where[1:], named, lambda c, t, own: expression.spread(self, c, t, own), expression.shape
+            )
         name, composites, frame = self._field(field), self.problem.composites, frame_of(self.problem)
         if name in composites.composed:
             parts = [self(*where, derivative=derivative, field=part, **named) for part in composites.parts(name)]
             return composites.assembled(name, parts)
         jet = self._jet(derivative, name)
+        if frame is None:
+            return self._everywhere(where, named, lambda c, t, own: self._broadcast(c, t, own, jet))
+        return self._everywhere(where, named, lambda c, t, _: charted(self, c, t, jet))
+
+    def _everywhere(
+        self,
+        where: Sequence[Any],
+        named: Mapping[str, Any],
+        values: Callable[[list[Array], Array, tuple[int, ...]], Array],
+        components: tuple[int, ...] = (),
+    ) -> Array:
+        """Evaluate at coordinates and times of any shapes that broadcast, given as arrays of the same rank."""
         coordinates, t = arranged(where, self.problem, named)
         shape = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
         if 0 in shape:
             check_inside(self.problem, np.empty((0, len(coordinates))), t, self.problem.stated)
-            return np.empty(shape)
+            return np.empty((*components, *shape))
         same_rank = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in (*coordinates, t)]
         *coordinates, t = (without_repetition(a) for a in same_rank)
         own = np.broadcast_shapes(*(c.shape for c in coordinates), t.shape)
-        values = self._broadcast(coordinates, t, own, jet) if frame is None else charted(self, coordinates, t, jet)
-        return values if own == shape else np.array(np.broadcast_to(values, shape))
+        found = values(coordinates, t, own)
+        return found if own == shape else np.array(np.broadcast_to(found, (*components, *shape)))
 
     def _broadcast(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
         """Evaluate at arrays of the same rank that broadcast to ``shape``."""
+        if jet.field in self.problem.jets.quantities:
+            return self._of_quantity(coordinates, t, shape, jet)
         several = sum(c.size > 1 for c in coordinates) > 1
         grid = arrangement([*(c.shape for c in coordinates), t.shape]) if several else None
         if grid is not None:
@@ -231,6 +257,16 @@ class Solution(Shown):
         if outer is None:
             return self.paired_values(x, np.broadcast_to(t, shape).ravel(), jet).reshape(shape)
         return outer.laid_out(self.jet_values(x, t.ravel(), jet), shape)  # matrix products: space and time are apart
+
+    def _of_quantity(self, coordinates: Sequence[Array], t: Array, shape: tuple[int, ...], jet: Jet) -> Array:
+        """Evaluate an integral or another nonlocal quantity, which needs the fields everywhere, time by time."""
+        x = np.stack([np.broadcast_to(c, shape).ravel() for c in coordinates], axis=1)
+        times, which = np.unique(np.broadcast_to(t, shape).ravel(), return_inverse=True)
+        check_inside(self.problem, x, times)
+        out = np.empty(len(x))
+        for k in range(len(times)):
+            out[which == k] = self.jet_values(x[which == k], times[k : k + 1], jet)[:, 0]
+        return out.reshape(shape)
 
     def _on_grid(self, axes: Sequence[Array], times: Array, jet: Jet) -> Array:
         """Return the values on a tensor grid, shape (n₁, n₂, …, m)."""
@@ -427,4 +463,5 @@ class Solution(Shown):
     to_npz = exporting.to_npz
     to_vtk = exporting.to_vtk
     integral = integrals.integral
+    mean = integrals.mean
     animate = animation.animate

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
 
-from frozenpinn.errors import FrozenPinnError, suggestion
+from frozenpinn.errors import FrozenPinnError, SettingsError, suggestion
 
 Array = np.ndarray
 MAX_NUMBERS = 10**8
+MAX_NUMBER = 1e100  # of whatever a sampler, an integrator or a boundary strategy is made of
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 
@@ -67,6 +68,47 @@ def reals(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Array:
 
 def _has_text(array: Array) -> bool:
     return any(isinstance(item, str | bytes | bool | None) for item in array.flat)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise SettingsError(f"{name} is True or False, got {shown(value)}.")
+
+
+def as_functions(given: Any, what: str) -> tuple[Callable[[Array], Any], ...]:
+    """Return functions of points as a tuple; one alone and what can't be called are refused."""
+    if callable(given) or isinstance(given, str):
+        raise SettingsError(f"{what}s are a list of functions, such as [np.sin]; got {shown(given)}.")
+    try:
+        functions = tuple(given)
+    except TypeError:
+        raise SettingsError(f"{what}s are a list of functions, such as [np.sin]; got {shown(given)}.") from None
+    for k, function in enumerate(functions):
+        if not callable(function):
+            raise SettingsError(
+                f"{what} {k + 1} of {len(functions)} is a function of points such as np.sin; got {shown(function)}."
+            )
+    return functions
+
+
+def columns(functions: Sequence[Callable[[Array], Any]], x: Array, what: str) -> Array:
+    """Return the values of functions at points, one in each column; what is no finite number is refused, and zeros."""
+    found = np.empty((len(x), len(functions)))
+    for k, function in enumerate(functions):
+        which = f"{what} {k + 1} of {len(functions)}"
+        values = reals(function(x), f"{which} returns one number for each point", SettingsError)
+        if values.size not in (1, len(x)):
+            raise SettingsError(
+                f"{which} returns one number for each of {len(x)} points, or one for all; got an array of shape "
+                f"{values.shape}."
+            )
+        found[:, k] = values.reshape(-1)
+        if not np.all(np.isfinite(found[:, k])):
+            raise SettingsError(f"{which} has values that are not finite.")
+        if not np.any(found[:, k]):
+            raise SettingsError(f"{which} vanishes at all points; leave it out.")
+    return found
 
 
 def spelled(kind: type[FrozenPinnError]) -> Callable[[Target], Target]:

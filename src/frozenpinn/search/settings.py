@@ -14,7 +14,7 @@ from frozenpinn.basis.samplers import Sampler
 from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.errors import SettingsError, choices, suggestion, warn
 from frozenpinn.integrators import Integrator
-from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled
+from frozenpinn.runtime.arguments import MAX_NUMBER, between, check_flag, is_number, is_whole, shown, spelled
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision
 from frozenpinn.search.rules import FINEST, Rules, SearchRules
 from frozenpinn.statement.problem import Problem
@@ -391,7 +391,6 @@ def read_tolerance(tol: float | None) -> float | None:
 
 MAX_WINDOWS = 10_000
 FINEST_RTOL = 1e-15
-MAX_NUMBER = 1e100  # of whatever a sampler, an integrator or a boundary strategy is made of
 _OBJECTS = {
     "sampler": ("sample", "fp.samplers.SWIM(400)"),
     "integrator": ("integrate", "fp.integrators.CVODE()"),
@@ -409,8 +408,7 @@ def check_kinds(settings: Any) -> None:
         _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
     if not (settings.cutoff is None or settings.cutoff == "auto" or isinstance(settings.cutoff, SVDLayer)):
         _check_between("the SVD cut-off", settings.cutoff)
-    if not isinstance(settings.quadrature, bool):
-        raise SettingsError(f"quadrature is True or False, got {shown(settings.quadrature)}.")
+    check_flag("quadrature", settings.quadrature)
     literal = "quadrature=False" if not settings.quadrature else "an SVDLayer"
     if isinstance(settings.width, tuple) and (not settings.quadrature or isinstance(settings.cutoff, SVDLayer)):
         raise SettingsError(

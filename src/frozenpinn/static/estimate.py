@@ -25,6 +25,7 @@ from frozenpinn.search.estimate import (
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings, Task
+from frozenpinn.search.unresolved import UNRESOLVED, missed_features
 from frozenpinn.static.judging import judged_sizes, least_errors
 from frozenpinn.static.start import SolutionStart
 
@@ -130,6 +131,9 @@ def _estimate(
         if least.get(name, 0.0) * size > np.max(gaps):
             raised.append(Decision("missed data", "prescribed values and residuals imply larger errors"))
         gaps = np.maximum(gaps, size * least.get(name, 0.0))
+        if "unresolved features" not in settings.without and np.any(unseen := missed_features(solution, name, _NOW)):
+            raised.append(Decision("unresolved features", UNRESOLVED))
+            gaps = gaps + unseen
         curves[name], overall[name] = gaps / scale, root_mean_square(gaps) / scale
     composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
     return ErrorEstimate(

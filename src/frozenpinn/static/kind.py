@@ -14,6 +14,7 @@ from frozenpinn.search.kind import Failure, Pair
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
+from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
@@ -63,8 +64,8 @@ class Static:
         return alone(solution, rules)
 
     def remarks(self, solution: Solution, rules: EstimateRules) -> list[str]:
-        """Return nothing: what a solution leaves of its equations is said of every one."""
-        return []
+        """Name the narrow features that a solution has missed."""
+        return [missed.text for missed in features_missed(solution)]
 
     def warn(self, solution: Solution, rules: Rules) -> None:
         """Say nothing: each solve has warned of its own."""

@@ -25,7 +25,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import is_number, shown, spelled
+from frozenpinn.runtime.arguments import MAX_NUMBER, between, shown, spelled
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 
@@ -56,8 +56,8 @@ class AugmentedODE:
     cutoff = 1e-10
 
     def __post_init__(self) -> None:
-        if not is_number(self.kappa) or not self.kappa >= 0:
-            raise SettingsError(f"kappa is a number and must not be negative, got {shown(self.kappa)}.")
+        if not between(self.kappa, 0, MAX_NUMBER):
+            raise SettingsError(f"kappa is a finite number and must not be negative, got {shown(self.kappa)}.")
 
     def build(self, network: Network, problem: Problem, cutoff: Truncation, per_side: int) -> Space:
         """Build periodicity into the basis and leave the conditions to soft rows."""

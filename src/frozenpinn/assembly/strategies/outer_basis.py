@@ -14,12 +14,13 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.errors import SettingsError, choices
-from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arguments import as_functions, between, check_flag, columns, is_whole, shown, spelled
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Family = Callable[[Array, int], Array]
+_OUTER = "outer function"
 
 
 def fourier(s: Array, count: int) -> Array:
@@ -80,17 +81,21 @@ class OuterBasis:
     def __post_init__(self) -> None:
         if isinstance(self.functions, str) and self.functions not in FAMILIES:
             raise SettingsError(f"unknown outer basis '{self.functions}'; choose one of {choices(FAMILIES)}.")
-        if not isinstance(self.functions, str) and not len(self.functions):
-            raise SettingsError("an outer basis needs at least one function, got an empty list.")
-        if self.count < 1:
-            raise SettingsError(f"an outer basis needs at least one function, got count={self.count}.")
+        if not isinstance(self.functions, str):
+            object.__setattr__(self, "functions", as_functions(self.functions, _OUTER))
+            if not self.functions:
+                raise SettingsError("an outer basis needs at least one function, got an empty list.")
+        if not (is_whole(self.count) and self.count >= 1):
+            raise SettingsError(f"an outer basis needs at least one function, got count={shown(self.count)}.")
+        if not between(self.rcond, 0, 1):
+            raise SettingsError(f"rcond of an outer basis must lie between 0 and 1, got {shown(self.rcond)}.")
+        check_flag("contradictions", self.contradictions)
 
     def evaluate(self, x: Array, lower: float, upper: float) -> Array:
         """Return the outer functions at points of an interval, shape (n, count)."""
         if isinstance(self.functions, str):
             return FAMILIES[self.functions][0]((x - lower) / (upper - lower), self.count)
-        columns = [np.broadcast_to(np.asarray(f(x), dtype=float), x.shape) for f in self.functions]
-        return np.stack(columns, axis=1)
+        return columns(self.functions, x, _OUTER)
 
     def apply(self, network: Network, lower: float, upper: float) -> Network:
         """Return the network spanned by the fitted outer functions (and the constant, if it complies)."""
@@ -100,8 +105,7 @@ class OuterBasis:
         root = np.sqrt(network.points.weights)[:, None]
         targets = self.evaluate(network.points.x[:, 0], lower, upper)
         mixing = sla.lstsq(root * features, root * targets, cond=self.rcond)[0]
-        if not isinstance(self.functions, str):
-            _refuse_lost(root * targets, root * (features @ mixing))
+        _refuse_lost(root * targets, root * (features @ mixing))
         if isinstance(self.functions, str) and FAMILIES[self.functions][1]:
             constant = np.zeros((network.hidden.size, 1))
             constant[-1] = 1.0
@@ -150,16 +154,12 @@ class OuterBasis:
 
 
 def _refuse_lost(targets: Array, fits: Array) -> None:
-    """Refuse functions of which nothing would be left: those that vanish at the points, or that no neurons fit."""
+    """Refuse functions of which nothing would be left, as no neurons fit them."""
     sizes, misfits = np.linalg.norm(targets, axis=0), np.linalg.norm(targets - fits, axis=0)
     for k, (size, misfit) in enumerate(zip(sizes, misfits, strict=True)):
-        which = f"outer function {k + 1} of {targets.shape[1]}"
-        if not np.isfinite(size):
-            raise SettingsError(f"{which} has values that are not finite.")
-        if size == 0.0:
-            raise SettingsError(f"{which} vanishes at all points; leave it out.")
         if misfit > 0.5 * size:
             raise SettingsError(
-                f"the hidden layer can't represent {which}: the fit is {100 * misfit / size:.0f} % off. Use a larger "
-                "width, more points, or pairs supervised by these functions: SWIM(…, functions=…, candidates=10)."
+                f"the hidden layer can't represent {_OUTER} {k + 1} of {targets.shape[1]}: the fit is "
+                f"{100 * misfit / size:.0f} % off. Use a larger width, fewer functions, more points, or pairs "
+                "supervised by these functions: SWIM(…, functions=…, candidates=10)."
             )

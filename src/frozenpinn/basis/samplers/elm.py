@@ -9,7 +9,7 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import shown, spelled
+from frozenpinn.runtime.arguments import check_flag, shown, spelled
 
 
 @spelled(SettingsError)
@@ -54,6 +54,7 @@ class ELM:
                 raise SettingsError(f"ELM needs a positive number for {name}, got {value!r}.")
         if self.weights not in ("gaussian", "uniform"):
             raise SettingsError(f"the weights of an ELM are 'gaussian' or 'uniform', got {shown(self.weights)}.")
+        check_flag("unit", self.unit)
 
     def sample(self, points: Cloud, rng: int | np.random.Generator) -> HiddenLayer:
         """Draw weights and biases."""

@@ -10,11 +10,12 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.basis.samplers.protocol import Cloud, check_width
 from frozenpinn.errors import SettingsError
-from frozenpinn.runtime.arguments import is_whole, shown, spelled
+from frozenpinn.runtime.arguments import as_functions, check_flag, columns, is_whole, shown, spelled
 
 Array = np.ndarray
 #: tanh(±HALF) = ±½, so that a neuron rises from −½ to ½ between the points of its pair.
 HALF = float(np.log(3.0) / 2.0)
+_SUPERVISOR = "supervising function"
 
 
 def pair_neurons(start: Array, end: Array, activation: str = "tanh") -> HiddenLayer:
@@ -72,13 +73,16 @@ class SWIM:
 
     def __post_init__(self) -> None:
         check_width(self.width)
-        object.__setattr__(self, "functions", tuple(self.functions))
+        object.__setattr__(self, "functions", as_functions(self.functions, _SUPERVISOR))
+        check_flag("supervised", self.supervised)
         if self.functions and self.values is not None:
             raise SettingsError("SWIM takes function values or functions to supervise it, not both.")
         if self.candidates is not None and not (is_whole(self.candidates) and self.candidates >= 1):
             raise SettingsError(
                 f"candidates is how many pairs are drawn for each neuron, at least one; got {shown(self.candidates)}."
             )
+        if self.pool is not None and not (is_whole(self.pool) and self.pool >= 2):
+            raise SettingsError(f"pool is how many points pairs are drawn from, at least two; got {shown(self.pool)}.")
 
     def informed(self, values: Array) -> SWIM:
         """Return the sampler that knows function values at its points, if it is to make use of them."""
@@ -103,13 +107,8 @@ class SWIM:
         """Return what supervises the density, shape (n, k); None if nothing does."""
         if not self.functions:
             return None if self.values is None else np.asarray(self.values, dtype=float).reshape(len(self.values), -1)
-        columns = [np.broadcast_to(np.asarray(f(x), dtype=float).reshape(-1), len(x)) for f in self.functions]
-        sizes = [float(np.max(np.abs(column))) for column in columns]
-        for k, size in enumerate(sizes):
-            if not np.isfinite(size) or size == 0.0:
-                what = "vanishes at all points" if size == 0.0 else "has values that are not finite"
-                raise SettingsError(f"function {k + 1} of {len(columns)} that is to supervise SWIM {what}.")
-        return np.stack([column / size for column, size in zip(columns, sizes, strict=True)], axis=1)
+        values = columns(self.functions, x, _SUPERVISOR)
+        return np.asarray(values / np.max(np.abs(values), axis=0))
 
     def density(self, x: Array, start: Array, end: Array) -> Array | None:
         """Return the probability of each candidate pair; None means uniform."""

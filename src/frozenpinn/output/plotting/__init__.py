@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices
 from frozenpinn.output.plotting.lines import convergence_panels, curve_panels, history_panels
 from frozenpinn.output.plotting.planes import frame_panels
-from frozenpinn.output.plotting.quantities import SHOWN, Labels, checked_times, quantities
+from frozenpinn.output.plotting.quantities import SHOWN, Labels, checked_times, drawn_of
 from frozenpinn.output.plotting.sheet import Sheet, lay_out
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.paths import checked_picture
@@ -48,8 +48,7 @@ def _sheet(
             raise EvaluationError("show='convergence' draws the search as a whole: leave field, times, derivative out.")
         return convergence_panels(solution)
     when = checked_times(times, problem)
-    names = problem.composites.tabulated if field is None else problem.composites.components(solution._field(field))
-    drawn = [drawn for name in names for drawn in quantities(solution, name, derivative, show)]
+    drawn = drawn_of(solution, field, derivative, show)
     if problem.stated.dimension > 1:
         if when is None:
             when = np.zeros(1) if problem.is_static else np.linspace(*problem.time, 1 if ax is not None else 4)

@@ -12,6 +12,7 @@ from frozenpinn.geometry import Box
 from frozenpinn.geometry.cells import Mesh, fill
 from frozenpinn.output.plotting.quantities import Labels, Quantity
 from frozenpinn.output.plotting.sheet import Sheet, lay_out
+from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.runtime.figures import LINES
 from frozenpinn.runtime.paths import checked_picture
 
@@ -138,21 +139,27 @@ def plot_functions(modes: Sequence[Mode], file: str | None = None, field: str | 
         checked_picture(file)
     modes = list(modes)[:_MOST_MODES]
     problem = modes[0].problem
-    name = problem.fields[0] if field is None else field
+    name = problem.fields[0] if field is None else field_or_expression(modes[0].parts[0], field)
+    if isinstance(name, Expression) and (name.shape or name.is_complex):
+        raise EvaluationError(f"'{field}' is no real number; draw one component or part of it.")
     plane = None if problem.domain.dimension == 1 else Plane(problem.domain)
     return lay_out(Sheet([_function(mode, name, plane) for mode in modes], min(5, len(modes)), (2.4, 2.3)), file)
 
 
-def _function(mode: Mode, field: str, plane: Plane | None) -> Callable[[Any], None]:
+def _function(mode: Mode, drawn: str | Expression, plane: Plane | None) -> Callable[[Any], None]:
+    def values_at(*where: Array) -> Array:
+        found = mode(*where, field=drawn) if isinstance(drawn, str) else mode(drawn.text, *where)
+        return np.real(found)
+
     def draw(axis: Any) -> None:
         if plane is None:
             domain = mode.problem.domain
             x = np.linspace(domain.lower[0], domain.upper[0], 300)
             axis.axhline(0.0, color="0.8", linewidth=0.8)
-            axis.plot(x, np.real(mode(x, field=field)), color=LINES[0])
+            axis.plot(x, values_at(x), color=LINES[0])
             axis.tick_params(labelsize=7)
         else:
-            values = np.real(mode(*plane.points.T, field=field))
+            values = values_at(*plane.points.T)
             limit = float(np.max(np.abs(values), initial=0.0)) or 1.0
             plane.colour(axis, values, cmap="RdBu_r", vmin=-limit, vmax=limit)
             axis.set(xticks=[], yticks=[])

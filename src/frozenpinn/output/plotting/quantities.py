@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.results.residuals import residual_values
 from frozenpinn.runtime.arguments import reals, shown
 
@@ -88,6 +89,48 @@ class Quantity:
         return np.maximum(values, np.finfo(float).tiny) if self.logarithmic else values
 
 
+def drawn_of(solution: Solution, field: str | None, derivative: str, show: str) -> list[Quantity]:
+    """Return what is drawn of all fields, of one of them, or of an expression in them."""
+    composites = solution.problem.composites
+    chosen = None if field is None else field_or_expression(solution, field)
+    if isinstance(chosen, Expression):
+        if derivative or show != "values":
+            what = "derivative" if derivative else f"show='{show}'"
+            raise EvaluationError(f"{what} is drawn of fields; '{field}' is an expression: leave one of the two out.")
+        return _expressed(solution, chosen)
+    names = composites.tabulated if chosen is None else composites.components(chosen)
+    return [drawn for name in names for drawn in quantities(solution, name, derivative, show)]
+
+
+def expressed(solution: Solution, expression: Expression) -> Quantity:
+    """Return what is drawn of an expression that is a number."""
+    problem = solution.problem
+
+    def at(x: Array, t: Array) -> Array:
+        when = () if problem.is_static else (t,)
+        found = solution(expression.text, *x.T[:, :, None], *when)
+        return np.broadcast_to(found, (*expression.shape, len(x), len(t)))
+
+    return Quantity(problem.stated, problem.time, "", expression.text, at, keeps_unit=False, static=problem.is_static)
+
+
+def _expressed(solution: Solution, expression: Expression) -> list[Quantity]:
+    """Return what is drawn of an expression: each component of a vector, absolute value and phase if complex."""
+    whole = expressed(solution, expression)
+    if not expression.shape:
+        return _size_and_phase(whole) if expression.is_complex else [whole]
+    if len(expression.shape) > 1:
+        raise EvaluationError(
+            f"'{expression.text}' is a matrix; draw one component, such as ({expression.text})[0][0]."
+        )
+
+    def component(k: int) -> Quantity:
+        return replace(whole, label=f"({expression.text})[{k}]", at=lambda x, t: whole.at(x, t)[k])
+
+    parts = [component(k) for k in range(expression.shape[0])]
+    return [drawn for part in parts for drawn in (_size_and_phase(part) if expression.is_complex else [part])]
+
+
 def quantities(solution: Solution, field: str, derivative: str, show: str) -> list[Quantity]:
     """Return what is drawn of one field: of a complex one its absolute value and its phase, or its two parts."""
     composites = solution.problem.composites
@@ -95,7 +138,10 @@ def quantities(solution: Solution, field: str, derivative: str, show: str) -> li
         return [quantity(solution, field, derivative, show)]
     if show != "values":
         return [quantity(solution, part, derivative, show) for part in composites.parts(field)]
-    whole = quantity(solution, field, derivative, show)
+    return _size_and_phase(quantity(solution, field, derivative, show))
+
+
+def _size_and_phase(whole: Quantity) -> list[Quantity]:
     size = replace(whole, label=f"|{whole.label}|", at=lambda x, t: np.abs(whole.at(x, t)))
     return [
         size,

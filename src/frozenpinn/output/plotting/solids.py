@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.errors import EvaluationError, MissingExtraError, choices
 from frozenpinn.geometry.cells import fill
-from frozenpinn.output.plotting.quantities import checked_times, quantity
+from frozenpinn.output.plotting.quantities import Quantity, checked_times, expressed, quantity
+from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.runtime.paths import checked_target
 
@@ -43,7 +44,7 @@ def plot_solid(
     target = None if file is None else _checked(file)
     when = checked_times(None if time is None else [time], solution.problem)
     when = np.array(solution.problem.time[1:]) if when is None else when
-    one = quantity(solution, solution._field(field), derivative, "values")
+    one = _quantity(solution, field, derivative)
     pv = _pyvista()
     mesh = fill(domain.contains, domain.lower, domain.upper, cells)
     solid = pv.UnstructuredGrid({_TETRAHEDRON: mesh.simplices}, mesh.points)
@@ -56,6 +57,15 @@ def plot_solid(
     if target is not None:
         _save(plotter, target)
     return plotter
+
+
+def _quantity(solution: Solution, field: str | None, derivative: str) -> Quantity:
+    chosen = field_or_expression(solution, field)
+    if not isinstance(chosen, Expression):
+        return quantity(solution, chosen, derivative, "values")
+    if derivative or chosen.shape or chosen.is_complex:
+        raise EvaluationError(f"'{field}': plot_3d draws an expression that is one real number, without derivative.")
+    return expressed(solution, chosen)
 
 
 def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
@@ -102,7 +112,7 @@ def _pyvista() -> Any:
     try:
         import pyvista
     except ImportError:
-        raise EvaluationError(
-            "pictures of solids need PyVista: pip install 'frozenpinn[3d]'. solution.plot() draws a slice without it."
+        raise MissingExtraError.of(
+            "solution.plot() draws a slice of a solid; pictures of the whole need", "pyvista", "3d"
         ) from None
     return pyvista
