@@ -404,7 +404,7 @@ def test_estimate_of_every_field(quantum):
 
 # ---- report ---------------------------------------------------------------------------------------
 
-STAGES = ("points", "hidden, boundary and SVD layer", "operators", "initial state", "integration", "checks")
+STAGES = ("points", "hidden, boundary and SVD layer", "operators", "initial state", "integration", "checks", "other")
 
 
 def test_report_tells_stages_sizes_and_residuals(heat):
