@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check docs speed lint shape bench table report boxes static format clean
+.PHONY: demo test check docs speed lint shape bench table report boxes static dist format clean
 
 demo: $(STAMP)
 	$(BIN)/frozenpinn demo
@@ -65,6 +65,13 @@ STATIC := helmholtz-solid poisson-5d nonlinear-poisson bratu bratu-line membrane
 static: $(STAMP)  ## the table of static problems in docs/measured.md
 	$(BIN)/frozenpinn-lab bench $(STATIC) --method frozen-pinn --method fem --recipe best --recipe auto --recipe paper \
 		--seeds 1 --table static.md --json static.json
+
+dist: $(STAMP)  ## the wheel and the source archive of both packages, checked for an upload
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist lab
+	$(BIN)/twine check --strict dist/*
+	@grep -q '^Source = ' pyproject.toml || echo 'Fill in [project.urls] in pyproject.toml before you upload.'
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix --quiet . || true

@@ -53,7 +53,7 @@ def test_a_page_gets_no_name_and_no_package_that_it_does_not_show(tmp_path):
         blocks.run(page, tmp_path)
     code = "```python\nfrom frozenpinn.domains import Polygon\nPolygon([(0, 0), (1, 0), (0, 1)]).measure\n```\n"
     page.write_text(code, encoding="utf-8")
-    with pytest.raises(blocks.BlockError, match="polygons need shapely"):
+    with pytest.raises(blocks.BlockError, match="polygons need the package shapely"):
         blocks.run(page, tmp_path)
     page.write_text("First `pip install '.[3d,geometry]'`.\n" + code, encoding="utf-8")
     assert blocks.run(page, tmp_path) == [[["text", "0.5\n"]]]

@@ -6,6 +6,7 @@ import sympy as sp
 from scipy.optimize import brentq
 
 import frozenpinn as fp
+from frozenpinn.assembly.parts import parts_of, with_small_parts
 
 LINE, SQUARE = fp.Interval(0, 1), fp.Box([0, 0], [1, 1])
 X = np.linspace(0.0, 1.0, 2001)
@@ -208,3 +209,37 @@ def test_periodic_axis_across_which_a_source_jumps():
     exact = size * np.where(x > 1, 1, 0) + size * np.cosh(np.pi * (x - 0.5)) / (2 * np.cosh(np.pi / 2))
     assert solution.status == "converged"
     assert np.allclose(solution(x, 0.5), exact, atol=1e-7)
+
+
+@pytest.mark.parametrize("radius", [0.02, 0.003])
+def test_a_small_inclusion_has_points_of_its_own(radius):
+    k = f"where(x^2 + y^2 < {radius}^2, 100, 1)"
+    solution = fp.solve(fp.Problem(f"div({k}*grad(u)) = 0", fp.Disk((0, 0), 1), boundary="u = x"), tol=1e-4)
+    slope = 2.0 / (101.0 - 99.0 * radius**2)
+    inside = (solution(radius / 2, 0.0) - solution(-radius / 2, 0.0)) / radius
+    assert solution.status == "converged"
+    np.testing.assert_allclose(inside, slope, rtol=0.02)
+
+
+def test_a_small_region_is_found_and_one_outside_is_refused():
+    def stated(centre):
+        return fp.Problem(
+            "div(k*grad(u)) = 0",
+            fp.Disk((0, 0), 1),
+            boundary="u = x",
+            parameters={"k": {"in": 100, "out": 1}},
+            regions={"in": fp.Disk(centre, 0.004), "out": "rest"},
+        )
+
+    assert len(parts_of(stated((0.3, 0.1)))) == 2
+    with pytest.raises(fp.ProblemError, match="region 'in' has no part in the domain"):
+        stated((1.3, 0.1))
+
+
+def test_points_of_a_small_part_have_exact_weights():
+    k = "where((x - 0.2)^2 + 4*(y - 0.1)^2 < 0.01^2, 100, 1)"
+    problem = fp.Problem(f"div({k}*grad(u)) = 0", fp.Disk((0, 0), 1), boundary="u = x")
+    points = with_small_parts(problem, problem.domain.sample(400, "gauss"))
+    inside = (points.x[:, 0] - 0.2) ** 2 + 4 * (points.x[:, 1] - 0.1) ** 2 < 0.01**2
+    assert np.sum(inside) >= 60
+    np.testing.assert_allclose(np.sum(points.weights[inside]), np.pi * 0.01**2 / 2, rtol=1e-6)

@@ -1,5 +1,6 @@
 """The wheel: it can be built, and holds all that the package needs."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -55,3 +56,14 @@ cli.main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == f"frozenpinn {fp.__version__}", done.stderr
+
+
+def test_commands_for_missing_extras_work_in_a_clone():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py")}
+    named = {extra for text in texts.values() for extra in re.findall(r'ExtraError\.of\(.*?"(\w+)"\s*\)', text, re.S)}
+    assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
+    words = str(fp.errors.MissingExtraError.of("this needs", "some", "3d"))
+    assert words == "this needs the package some; in a clone of frozenpinn, write: pip install '.[3d]'"
+    for file in [*texts, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]:
+        assert "pip install 'frozenpinn" not in file.read_text(encoding="utf-8"), f"{file}: the package is on no index"

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -59,6 +59,11 @@ class SettingsError(FrozenPinnError, ValueError):
 
 class MissingExtraError(SettingsError):
     """An optional dependency is not installed."""
+
+    @classmethod
+    def of(cls, what: str, package: str, extra: str) -> Self:
+        """Return the error of what needs a package, with the command that installs it with its extra."""
+        return cls(f"{what} the package {package}; in a clone of frozenpinn, write: pip install '.[{extra}]'")
 
 
 class EvaluationError(FrozenPinnError, ValueError):

@@ -7,6 +7,7 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -91,7 +92,8 @@ def solve(
     problem
         What to solve.
     tol
-        Relative L² error asked of every field. ``solution.status`` says whether it was met,
+        L² error asked of every field, relative to how much it varies (``Settings(relative_to=…)`` sets something else).
+        ``solution.status`` says whether it was met,
         ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
@@ -147,6 +149,7 @@ def solve_from(
     quantity: str | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
+    started = time.perf_counter()
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
@@ -162,6 +165,7 @@ def solve_from(
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
@@ -187,11 +191,18 @@ def solve_from(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         with budget.enforced():
-            check(problem)
+            _checked(problem, "condition count" in settings.without)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
-        return _solve_one(problem, task, budget, told)
+        solution = _solve_one(problem, task, budget, told)
+    return _timed(solution, started)
+
+
+def _timed(solution: Solution, started: float) -> Solution:
+    """Return a solution whose stages add up to the time of the whole call."""
+    rest = time.perf_counter() - started - sum(solution.seconds.values())
+    return replace(solution, seconds={**solution.seconds, "other": max(0.0, rest)})
 
 
 def kind_of(problem: Problem) -> Kind:
@@ -282,7 +293,12 @@ def check(problem: Problem) -> Findings:
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
+    return _checked(problem)
+
+
+def _checked(problem: Problem, insists: bool = False) -> Findings:
+    """Return what was found; a problem that passes is not checked again."""
     with Summarised():
-        findings = check_well_posed(problem)
+        findings = check_well_posed(problem, insists)
     _CHECKED.add(problem)
     return findings

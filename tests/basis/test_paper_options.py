@@ -53,6 +53,16 @@ def test_points_that_count_alike():
     assert error(None, quadrature=False, points=200) < 1e-6
 
 
+def test_symmetry_that_is_not_there_is_left_alone():
+    """Rows that count alike have none; only what is symmetric up to round-off is made so exactly."""
+    points = ROD.domain.sample(80)
+    hidden = fp.samplers.MultiScale(30).sample(points, rng=0)
+    spaces = [fp.stages.build_space(ROD, hidden, p) for p in (points, points.equally_weighted())]
+    systems = [fp.stages.discretise(ROD, space) for space in spaces]
+    assert [system.linear.structure for system in systems] == ["symmetric", "general"]
+    np.testing.assert_array_equal(systems[1].linear.position.dense(), systems[1].projected.position.dense())
+
+
 @pytest.mark.parametrize("cutoff", ["auto", 1e-8])
 def test_points_of_static_problems_may_count_alike(cutoff):
     dome = fp.Problem("lap(u) = -4", fp.Disk(), boundary="u = 0")

@@ -68,6 +68,18 @@ class Network:
         Combinations of the active rows that the data consist of, one lifting function for each; None means every row.
     lifted
         Raw coefficients of the lifting functions, shape (fields·(M + 1), n_l); None means those of the layer.
+
+    Examples
+    --------
+    The paper's boundary-compliant layer A, of 60 neurons and the constant, and its SVD layer A_r:
+
+    >>> import frozenpinn as fp
+    >>> points = fp.Interval(0, 1).sample(120)
+    >>> network = fp.stages.Network(fp.samplers.SWIM(60).sample(points, rng=0), points)
+    >>> compliant = fp.boundary.OuterBasis("sine", count=9).apply(network, 0.0, 1.0)
+    >>> reduced = compliant.compress(fp.stages.SVDLayer(rank=5, orthonormal=False))
+    >>> compliant.mixing[0].shape, reduced.mixing[0].shape
+    ((61, 9), (61, 5))
     """
 
     hidden: HiddenLayer

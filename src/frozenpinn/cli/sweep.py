@@ -13,7 +13,7 @@ from rich.markup import escape
 from frozenpinn.cli import values
 from frozenpinn.cli.console import FAILED, INTERRUPTED, REACHED, log, read_problem
 from frozenpinn.cli.console import out as console
-from frozenpinn.errors import SettingsError, silenced
+from frozenpinn.errors import MissingExtraError, SettingsError, silenced
 
 
 def register(app: typer.Typer) -> None:
@@ -96,7 +96,7 @@ def sweep(
     if out is not None:
         log.print(f"wrote {out}")
     found = set(runs.status.values.tolist())
-    raise typer.Exit(FAILED if "failed" in found else REACHED if "reached" in found else 0)
+    raise typer.Exit(FAILED if "failed" in found else REACHED if found & {"reached", "error unknown"} else 0)
 
 
 def _summary(runs: Any) -> str:
@@ -121,9 +121,7 @@ def _client(address: str | None) -> Any:
     try:
         import distributed
     except ImportError:
-        raise SettingsError(
-            "--dask needs the package distributed; install it by: pip install 'frozenpinn[dask]'"
-        ) from None
+        raise MissingExtraError.of("--dask needs", "distributed", "dask") from None
     try:
         return distributed.Client(address, timeout=10)
     except (OSError, ValueError) as error:

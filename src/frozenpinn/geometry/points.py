@@ -117,7 +117,15 @@ class Points:
         return int(self.x.shape[1])
 
     def equally_weighted(self) -> Points:
-        """Return the same points without quadrature: all weights are equal."""
+        """Return the same points without quadrature: all weights are equal, as in the paper.
+
+        Examples
+        --------
+        >>> import frozenpinn as fp
+        >>> points = fp.Interval(0, 2).sample(3)  # Gauss points
+        >>> points.weights.round(3).tolist(), points.equally_weighted().weights.round(3).tolist()
+        ([0.556, 0.889, 0.556], [0.667, 0.667, 0.667])
+        """
         return Points(self.x, np.full(len(self.x), self.weights.sum() / len(self.x)), self.spacing)
 
     def along(self, axis: int) -> Points:

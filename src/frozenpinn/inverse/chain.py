@@ -167,4 +167,4 @@ def _emcee() -> Any:
     try:
         return import_module("emcee")
     except ImportError:
-        raise MissingExtraError("mcmc() needs the package emcee: pip install 'frozenpinn[mcmc]'.") from None
+        raise MissingExtraError.of("mcmc() needs", "emcee", "mcmc") from None

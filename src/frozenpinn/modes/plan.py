@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts, with_parts
+from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.linear_part import LinearPart
+from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
@@ -193,7 +194,7 @@ class ModePlan:
         if isinstance(domain, Box):
             cell = (domain.measure / wanted) ** (1.0 / domain.dimension)
             n = [max(4, round(float(length) / cell)) for length in domain.lengths]
-        return domain.sample(n, "gauss", seed)
+        return with_small_parts(self.problem, domain.sample(n, "gauss", seed))
 
     def _per_side(self) -> int:
         domain = self.problem.domain

@@ -63,7 +63,7 @@ def _verdict(solution: Solution) -> str:
     if found.status == "converged":
         return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={found.tol:g}{_early(solution)}"
     if not np.isfinite(estimate.worst):
-        return f"reached: {found.reason}"
+        return f"{found.status}: {found.reason}"
     return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={found.tol:g}, but {found.reason}"
 
 

@@ -26,7 +26,7 @@ from frozenpinn.errors import (
     silenced,
     warn,
 )
-from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
+from frozenpinn.results.error_estimate import UNKNOWN_ERROR, ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
@@ -386,7 +386,7 @@ class Search:
         best = self._best(self._answers)
         assert best.solution is not None
         best = best if best.goal is not None else self._with_goal(best)
-        met = best.error <= self.tol
+        met, known = best.error <= self.tol, np.isfinite(best.error)
         if best.left > self.task.rules.static.untrusted:
             reason = stall_reason(best.left)
         if not met:
@@ -400,7 +400,7 @@ class Search:
             decisions=distinct([*best.solution.decisions, *self._decisions, *estimate.decisions]),
             witness=best.witness,
             verdict=Verdict(
-                "converged" if met else "reached",
+                "converged" if met else "reached" if known else UNKNOWN_ERROR,
                 self.tol,
                 "" if met else reason,
                 tuple((a.width, a.error, a.seconds) for a in self.attempts),
@@ -408,7 +408,6 @@ class Search:
             ),
             seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
         )
-        known = np.isfinite(best.error)
         for caught in best.warnings:
             if not (known and issubclass(caught.category, ResolutionWarning)):  # the error estimate covers it
                 warn(caught.message)

@@ -16,6 +16,7 @@ from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import parse
 from frozenpinn.language.program import Program
 from frozenpinn.language.scope import HALF, Scope
+from frozenpinn.statement.level_sets import reached
 
 Array = np.ndarray
 Region: TypeAlias = str | Domain
@@ -124,6 +125,27 @@ def _check_cover(inside: Mapping[str, sp.Expr], domain: Domain, jets: JetSpace, 
                 f"the regions {choices(inside)} {text} at ({place}){who}; together they must fill the domain, each "
                 "place once. The last one may be 'rest'."
             )
-    empty = [name for name, flag in zip(inside, flags, strict=True) if not np.any(flag)]
+    empty = [
+        name
+        for name, flag in zip(inside, flags, strict=True)
+        if not np.any(flag) and not _has_small_part(inside[name], domain, jets)
+    ]
     if empty:
         raise ProblemError(f"region '{empty[0]}' has no part in the domain; leave it out, or check its formula.")
+
+
+def _has_small_part(inside: sp.Expr, domain: Domain, jets: JetSpace) -> bool:
+    """Whether a region that random points miss has points in the domain, beside its edges."""
+    aside = 1e-9  # distance from the edge, as a part of the domain
+    start, own = domain.sample(4000, "random", rng=0).x, Program([inside], list(jets.x))
+    for step in inside.atoms(sp.Heaviside):
+        level = step.args[0]
+        program = Program([level, *(sp.diff(level, x) for x in jets.x)], list(jets.x))
+        x, normals, distance = reached(program, start)
+        near = distance <= 1e-2 * aside * domain.size
+        for sign in (-1.0, 1.0):
+            places = x[near] + sign * aside * domain.size * normals[near]
+            places = places[domain.contains(places, 0.0)] if len(places) else places
+            if len(places) and np.any(np.broadcast_to(own(*places.T)[0], len(places)) > 0.5):
+                return True
+    return False

@@ -12,8 +12,8 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.assembly.collocation import Function, slopes_of
-from frozenpinn.assembly.interfaces import beside
 from frozenpinn.assembly.nonlocal_terms import jets_at
+from frozenpinn.assembly.parts import beside
 from frozenpinn.errors import warn
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.array_arguments import frozen

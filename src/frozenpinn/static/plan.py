@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.assembly.collocation import BOUNDARY, Collocation, ignore_progress
-from frozenpinn.assembly.interfaces import count_of_parts, points_on_parts
+from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.errors import BudgetError, SettingsError
@@ -117,7 +117,7 @@ class StaticPlan:
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
         points = points_on_parts(self.problem, self.count)
-        points = domain.sample(n, method, self.task.seed) if points is None else points
+        points = with_small_parts(self.problem, domain.sample(n, method, self.task.seed)) if points is None else points
         if not self.task.settings.quadrature:
             points = points.equally_weighted()
         if self.sites is not None:

@@ -146,9 +146,7 @@ def on_cluster(definition: Definition, plan: Plan, pending: Sequence[int], put: 
     try:
         import distributed
     except ImportError:
-        raise MissingExtraError(
-            "client= needs the package distributed; install it by: pip install 'frozenpinn[dask]'"
-        ) from None
+        raise MissingExtraError.of("client= needs", "distributed", "dask") from None
     if not isinstance(client, distributed.Client):
         raise SettingsError(f"client is a dask.distributed.Client, got {type(client).__name__}.")
     try:

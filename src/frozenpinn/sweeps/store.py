@@ -203,9 +203,7 @@ def zarr_module() -> Any:
     try:
         import zarr
     except ImportError:
-        raise MissingExtraError(
-            "a store in Zarr needs the package zarr; install it by: pip install 'frozenpinn[sweep]'"
-        ) from None
+        raise MissingExtraError.of("a store in Zarr needs", "zarr", "sweep") from None
     return zarr
 
 
@@ -214,9 +212,7 @@ def netcdf_module() -> Any:
     try:
         import netCDF4
     except ImportError:
-        raise MissingExtraError(
-            "a store in NetCDF needs the package netCDF4; install it by: pip install 'frozenpinn[sweep]'"
-        ) from None
+        raise MissingExtraError.of("a store in NetCDF needs", "netCDF4", "sweep") from None
     return netCDF4
 
 

@@ -45,7 +45,7 @@ class AugmentedODE:
     >>> import frozenpinn as fp
     >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
     >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.AugmentedODE(kappa=1e4)))
-    >>> bool(abs(solution(0.0, 0.05)) < 1e-3)
+    >>> bool(0 < abs(solution(0.0, 0.05)) < 1e-3)  # soft; the null space has zero
     True
     """
 

@@ -19,6 +19,8 @@ from frozenpinn.statement.problem import Problem
 class NullSpaceLayer:
     """Boundary strategy (default): the basis obeys the homogeneous conditions, data are lifted.
 
+    It makes the paper's boundary-compliant layer A of the null space of the boundary rows instead of outer functions.
+
     Examples
     --------
     >>> import frozenpinn as fp

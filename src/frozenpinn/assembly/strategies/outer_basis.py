@@ -67,6 +67,13 @@ class OuterBasis:
     >>> solution = fp.solve(rod, settings=fp.Settings(boundary=fp.boundary.OuterBasis("sine", count=8), width=60))
     >>> round(float(solution(0.5, 0.1)), 4)
     0.3727
+
+    A list of functions of the coordinate does the same:
+
+    >>> import numpy as np
+    >>> outer = fp.boundary.OuterBasis([lambda x: np.sin(np.pi * x), lambda x: np.sin(2 * np.pi * x)])
+    >>> round(float(fp.solve(rod, settings=fp.Settings(boundary=outer, width=60))(0.5, 0.1)), 4)
+    0.3727
     """
 
     functions: str | Sequence[Callable[[Array], Array]] = "fourier"

@@ -33,9 +33,15 @@ class ELM:
 
     Examples
     --------
-    >>> from frozenpinn import Interval
-    >>> ELM(width=50, eta=4).sample(Interval(0, 1).sample(10), rng=0).weights.shape
+    The paper's way, and its "parameter range [−r, r]", the same for weights and biases:
+
+    >>> import frozenpinn as fp
+    >>> points = fp.Interval(0, 1).sample(10)
+    >>> fp.samplers.ELM(width=50, eta=4).sample(points, rng=0).weights.shape
     (50, 1)
+    >>> narrow = fp.samplers.ELM(50, eta=0.05, scale=0.05, weights="uniform").sample(points, rng=0)
+    >>> bool(abs(narrow.weights).max() <= 0.05)
+    True
     """
 
     width: int

@@ -36,9 +36,13 @@ class ProjectedSWIM:
 
     Examples
     --------
-    >>> import frozenpinn as fp
-    >>> fp.Settings(sampler=fp.samplers.ProjectedSWIM(20)).sampler.width
-    20
+    All neurons of a function that depends on x + y alone look along (1, 1):
+
+    >>> import numpy as np, frozenpinn as fp
+    >>> points = fp.Box([0, 0], [1, 1]).sample(50)
+    >>> hidden = fp.samplers.ProjectedSWIM(20, gradient=np.ones_like).sample(points, rng=0)
+    >>> bool(np.allclose(hidden.weights[:, 0], hidden.weights[:, 1]))
+    True
     """
 
     width: int

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import MissingExtraError, ProblemError
 from frozenpinn.geometry.points import distinct
 from frozenpinn.geometry.rare.simplicial import Faceted, Simplicial, facet_keys
 from frozenpinn.geometry.rare.surface_mesh import SurfaceMesh, merged
@@ -71,7 +71,7 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     try:
         import meshio
     except ImportError:
-        raise ProblemError("mesh files need meshio: pip install 'frozenpinn[geometry]'.") from None
+        raise MissingExtraError.of("mesh files need", "meshio", "geometry") from None
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")

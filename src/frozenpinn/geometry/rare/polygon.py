@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import MissingExtraError, ProblemError
 from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.points import Hole, Side, check_sides, member_rows
 from frozenpinn.geometry.rare.simplicial import Simplicial
@@ -30,7 +30,7 @@ def need_shapely(what: str) -> Any:
     """Return shapely, or say how to install it."""
     shapely = shapely_or_none()
     if shapely is None:
-        raise ProblemError(f"{what} need shapely: pip install 'frozenpinn[geometry]'.")
+        raise MissingExtraError.of(f"{what} need", "shapely", "geometry")
     return shapely
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frozenpinn.errors import EvaluationError, choices
+from frozenpinn.errors import EvaluationError, MissingExtraError, choices
 from frozenpinn.geometry.cells import fill
 from frozenpinn.output.plotting.quantities import Quantity, checked_times, expressed, quantity
 from frozenpinn.results.expressions import Expression, field_or_expression
@@ -112,7 +112,7 @@ def _pyvista() -> Any:
     try:
         import pyvista
     except ImportError:
-        raise EvaluationError(
-            "pictures of solids need PyVista: pip install 'frozenpinn[3d]'. solution.plot() draws a slice without it."
+        raise MissingExtraError.of(
+            "solution.plot() draws a slice of a solid; pictures of the whole need", "pyvista", "3d"
         ) from None
     return pyvista
