@@ -384,8 +384,8 @@ class Search:
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
         best = self._best(self._answers)
-        assert best.solution is not None
         best = best if best.goal is not None else self._with_goal(best)
+        assert best.solution is not None
         met, known = best.error <= self.tol, np.isfinite(best.error)
         if best.left > self.task.rules.static.untrusted:
             reason = stall_reason(best.left)
