@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import InterruptionError, SettingsError, Summarised
+from frozenpinn.results.quantity import Quantity
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
@@ -47,6 +48,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[False] = False,
+    quantity: str | None = None,
 ) -> Solution: ...
 
 
@@ -62,6 +64,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[True],
+    quantity: str | None = None,
 ) -> tuple[Solution, ...]: ...
 
 
@@ -77,6 +80,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
+    quantity: str | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
@@ -107,6 +111,11 @@ def solve(
     all
         Whether to look for every solution of a nonlinear static problem, by deflation; they are returned as a tuple,
         small ones first. Each has a note that says from which start it was found. There may be more.
+    quantity
+        The one number that the solve is for: ``"integral(k*u_n, side='right')"``, ``"mean(u, where='x < 0.5', t=1)"``,
+        ``"value(u_x, x=0.5)"``. The search then stops when the estimated error of this number, relative to it (or to a
+        hundredth of the integral of the absolute value), is within ``tol``; ``solution.quantity`` is the number with
+        its error.
 
     Raises
     ------
@@ -123,7 +132,7 @@ def solve(
     >>> round(float(solution(0.5, 0.1)), 6)
     0.372708
     """
-    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all)
+    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all, quantity)
 
 
 def solve_from(
@@ -137,6 +146,7 @@ def solve_from(
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
+    quantity: str | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
     started = time.perf_counter()
@@ -169,7 +179,10 @@ def solve_from(
     if not is_whole(seed) or seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {shown(seed)}.")
     tolerances, kind = Tolerances.of(tol, settings.rtol, settings.rules.search), kind_of(problem)
-    task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind)
+    if quantity is not None and tol is None:
+        raise SettingsError("quantity= is what the tolerance is for; give tol=1e-4, too.")
+    goal = None if quantity is None else Quantity.read(quantity, problem)
+    task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind, quantity=goal)
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):

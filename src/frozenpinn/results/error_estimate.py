@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from frozenpinn.runtime.arguments import reals, spelled
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
+
+if TYPE_CHECKING:
+    from frozenpinn.results.quantity import Goal
 
 Array = np.ndarray
 
@@ -26,13 +29,15 @@ class Verdict(NamedTuple):
     ``"converged"``, ``"reached"`` (the best that was found) or ``"error unknown"`` (there is no estimate).
 
     ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each,
-    the coarser companion of a first solve before it.
+    the coarser companion of a first solve before it. ``goal`` is the number whose error had to meet the tolerance,
+    if it was not that of the fields.
     """
 
     status: str
     tol: float
     reason: str
     attempts: tuple[tuple[int | tuple[int, ...], float, float], ...]
+    goal: Goal | None = None
 
 
 class UnknownFieldError(EvaluationError, KeyError):

@@ -36,7 +36,7 @@ class Report:
     tol: float | None = None
     choices: dict[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
-    absolute: dict[str, float] | None = None
+    absolute_estimate: dict[str, float] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("details", ()):
@@ -71,7 +71,7 @@ class Report:
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
-            own = (self.absolute or {}).get(name)
+            own = (self.absolute_estimate or {}).get(name)
             rms = "" if own is None else f"{_number(own)} in its unit; "
             rows.append((f"estimated error {name}", f"{_number(value)} ({rms}by comparison with a second solution)"))
         rows += [(f"true error {name}", f"{value:.2e}") for name, value in (self.error or {}).items()]
@@ -103,7 +103,7 @@ def make_report(solution: Solution) -> Report:
         tol=None if solution.verdict is None else solution.verdict.tol,
         choices=explain(solution),
         decisions=solution.decisions,
-        absolute=estimate.absolute_errors() if estimate is not None and estimate.scales else None,
+        absolute_estimate=estimate.absolute_errors() if estimate is not None and estimate.scales else None,
     )
 
 

@@ -42,6 +42,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
 if TYPE_CHECKING:
+    from frozenpinn.results.integrals import ComplexNumber, Number
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
 
@@ -160,6 +161,11 @@ class Solution(Shown):
         unknown"``: there was no estimate of the error. ``"unchecked"``: no tolerance was given.
         """
         return "unchecked" if self.verdict is None else self.verdict.status
+
+    @property
+    def quantity(self) -> Number | ComplexNumber | None:
+        """The number that the solve was for, with its error: ``solve(problem, tol=…, quantity="mean(u)")``."""
+        return None if self.verdict is None or self.verdict.goal is None else self.verdict.goal.number
 
     @property
     def collocation(self) -> Array:

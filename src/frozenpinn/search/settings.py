@@ -21,6 +21,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
+    from frozenpinn.results.quantity import Quantity
     from frozenpinn.search.kind import Kind
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
@@ -278,6 +279,8 @@ class Task:
         The seed that the user has given; None if it is ``seed``.
     kind
         Who solves it; None for what is planned here and solved elsewhere.
+    quantity
+        The number whose error has to meet the tolerance; None for the fields.
     """
 
     settings: Settings
@@ -289,6 +292,7 @@ class Task:
     first: Sizes | None = None
     asked: int | None = None
     kind: Kind | None = None
+    quantity: Quantity | None = None
 
     def again(self, solution: Any, values: Mapping[str, Any]) -> Any:
         """Solve the problem of a solution of this task for other values of parameters."""

@@ -23,6 +23,7 @@ from frozenpinn_lab.studies import (
     kuramoto_sivashinsky,
     nasty,
     paper,
+    quantities,
     rcond,
     scaling,
     slices,
@@ -73,6 +74,7 @@ STUDIES: dict[str, Study] = {
         fuzz.STUDY,
         sweep.STUDY,
         paper.STUDY,
+        quantities.STUDY,
     )
 }
 
