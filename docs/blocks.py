@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import hashlib
 import importlib.util
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -92,6 +94,42 @@ def run(page: Path, folder: Path) -> list[list[tuple[str, str]]]:
     return json.loads(done.stdout)
 
 
+def _results(page: Path, folder: Path) -> list[list[tuple[str, str]]]:
+    """Return what the blocks of a page leave; it is run again only if its blocks have changed."""
+    text = page.read_text(encoding="utf-8")
+    key = hashlib.sha256((repr(blocks(text)) + Path(__file__).read_text(encoding="utf-8")).encode()).hexdigest()
+    kept = folder / "results.json"
+    if kept.exists() and (found := json.loads(kept.read_text(encoding="utf-8")))["key"] == key:
+        return found["results"]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        results = run(page, folder)
+    except BlockError as error:
+        if not any(name in str(error) for name in not_installed(text)):
+            raise
+        return []
+    kept.write_text(json.dumps({"key": key, "results": results}), encoding="utf-8")
+    return results
+
+
+FORMS = {
+    "text": "~~~~{{code-block}} text\n:class: result\n\n{value}\n~~~~\n",
+    "picture": "![What this code draws]({folder}/{value})\n",
+    "page": '<iframe class="moving" loading="lazy" src="{folder}/{value}" title="a page that moves"></iframe>\n',
+}
+
+
+def with_results(page: Path, folder: Path, address: str) -> str:
+    """Return the text of a page, and below each block what it leaves; files are put into a folder with an address."""
+    text = page.read_text(encoding="utf-8")
+    ends = [found.end() for found in BLOCK.finditer(text)]
+    for end, shown in reversed(list(zip(ends, _results(page, folder), strict=False))):
+        forms = [FORMS[kind].format(folder=address, value=value.rstrip()) for kind, value in shown]
+        text = text[:end] + "".join(f"\n\n{form}" for form in forms) + text[end:]
+    return text
+
+
 def _leaves(node: ast.stmt, page: str, names: dict[str, Any], last: bool) -> list[tuple[str, str]]:
     """Run one statement; return what a notebook would show of it, and the pictures and pages that it writes."""
     before = {file: file.stat().st_mtime_ns for file in Path().iterdir()}
@@ -108,7 +146,7 @@ def _leaves(node: ast.stmt, page: str, names: dict[str, Any], last: bool) -> lis
             name = f"figure-{len(before)}.png"
             value.savefig(name, dpi=100)
             shown.append(("picture", name))
-    elif last and value is not None:
+    elif last and value is not None and not shown:
         print(repr(value), file=printed)
     return ([("text", printed.getvalue())] if printed.getvalue() else []) + shown
 
@@ -127,6 +165,17 @@ class Plain:
         return getattr(self.finder, name)
 
 
+def _joined(shown: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what a block leaves, with texts in a row as one."""
+    found: list[tuple[str, str]] = []
+    for kind, value in shown:
+        if kind == "text" and found and found[-1][0] == "text":
+            found[-1] = ("text", found[-1][1] + value)
+        else:
+            found.append((kind, value))
+    return found
+
+
 def _main() -> None:
     """Run the blocks that standard input lists, as one program."""
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -141,7 +190,7 @@ def _main() -> None:
         shown: list[tuple[str, str]] = []
         for node in tree.body:
             shown += _leaves(node, page, names, last=node is tree.body[-1])
-        found.append(shown)
+        found.append(_joined(shown))
     print(json.dumps(found))
 
 

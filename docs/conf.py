@@ -6,6 +6,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import blocks  # noqa: E402
 import gallery_problems  # noqa: E402
 import reference  # noqa: E402
 
@@ -13,11 +14,6 @@ import frozenpinn  # noqa: E402
 
 gallery_problems.write(HERE / "gallery")
 reference.write(HERE / "reference")
-
-live = HERE / "_static" / "burgers.html"  # the page that moves, to be tried on the site
-if not live.exists():
-    burgers = frozenpinn.Problem("u_t + u*u_x = 0.01*u_xx", frozenpinn.Interval(-1, 1), (0, 1), "-sin(pi*x)", "u = 0")
-    frozenpinn.solve(burgers, tol=1e-4, progress=False).page(live, title="Burgers' equation")
 
 project = "frozenpinn"
 author = "the frozenpinn developers"
@@ -70,7 +66,10 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
 }
 html_show_sourcelink = False
+html_sidebars = {"index": [], "start": [], "tutorials": []}
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
+copybutton_selector = "div:not(.result) > div.highlight > pre"
 
 
 def _escape_bars(app, what, name, obj, options, lines):
@@ -91,7 +90,16 @@ def _list_every_page(app, docname, source):
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n" if pages else ""
 
 
+def _show_results(app, docname, source):
+    """Run the blocks of a page, and show below each of them what it prints, draws and writes."""
+    page = HERE / f"{docname}.md"
+    if page.exists() and str(app.config.plot_gallery) in ("True", "1") and "```python" in source[0]:
+        place = f"_static/results/{docname}"
+        source[0] = blocks.with_results(page, HERE / place, place)
+
+
 def setup(app):
     """Connect what is defined here."""
+    app.connect("source-read", _show_results)
     app.connect("source-read", _list_every_page)
     app.connect("autodoc-process-docstring", _escape_bars)

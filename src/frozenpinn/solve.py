@@ -7,12 +7,14 @@ analyse → transform → [ size → basis → assemble → integrate → judge 
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import InterruptionError, SettingsError, Summarised
+from frozenpinn.results.quantity import Quantity
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget
@@ -46,6 +48,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[False] = False,
+    quantity: str | None = None,
 ) -> Solution: ...
 
 
@@ -61,6 +64,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: Literal[True],
+    quantity: str | None = None,
 ) -> tuple[Solution, ...]: ...
 
 
@@ -76,6 +80,7 @@ def solve(
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
+    quantity: str | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
@@ -87,7 +92,8 @@ def solve(
     problem
         What to solve.
     tol
-        Relative L² error asked of every field. ``solution.status`` says whether it was met,
+        L² error asked of every field, relative to how much it varies (``Settings(relative_to=…)`` sets something else).
+        ``solution.status`` says whether it was met,
         ``solution.error_estimate`` what was reached, ``solution.report`` how.
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
@@ -105,6 +111,11 @@ def solve(
     all
         Whether to look for every solution of a nonlinear static problem, by deflation; they are returned as a tuple,
         small ones first. Each has a note that says from which start it was found. There may be more.
+    quantity
+        The one number that the solve is for: ``"integral(k*u_n, side='right')"``, ``"mean(u, where='x < 0.5', t=1)"``,
+        ``"value(u_x, x=0.5)"``. The search then stops when the estimated error of this number, relative to it (or to a
+        hundredth of the integral of the absolute value), is within ``tol``; ``solution.quantity`` is the number with
+        its error.
 
     Raises
     ------
@@ -121,7 +132,7 @@ def solve(
     >>> round(float(solution(0.5, 0.1)), 6)
     0.372708
     """
-    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all)
+    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all, quantity)
 
 
 def solve_from(
@@ -135,8 +146,10 @@ def solve_from(
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
+    quantity: str | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
+    started = time.perf_counter()
     if not isinstance(problem, Problem):
         raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
     if problem.parameters.inferred:
@@ -152,6 +165,7 @@ def solve_from(
     settings = Settings() if settings is None else settings
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+    settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
@@ -165,7 +179,10 @@ def solve_from(
     if not is_whole(seed) or seed < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {shown(seed)}.")
     tolerances, kind = Tolerances.of(tol, settings.rtol, settings.rules.search), kind_of(problem)
-    task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind)
+    if quantity is not None and tol is None:
+        raise SettingsError("quantity= is what the tolerance is for; give tol=1e-4, too.")
+    goal = None if quantity is None else Quantity.read(quantity, problem)
+    task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind, quantity=goal)
     if tol is not None:
         warn_of_contradictions(settings, tol)
     if isinstance(settings.subspace, str | None) and settings.subspace in (None, "auto"):
@@ -174,11 +191,18 @@ def solve_from(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         with budget.enforced():
-            check(problem)
+            _checked(problem, "condition count" in settings.without)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
-        return _solve_one(problem, task, budget, told)
+        solution = _solve_one(problem, task, budget, told)
+    return _timed(solution, started)
+
+
+def _timed(solution: Solution, started: float) -> Solution:
+    """Return a solution whose stages add up to the time of the whole call."""
+    rest = time.perf_counter() - started - sum(solution.seconds.values())
+    return replace(solution, seconds={**solution.seconds, "other": max(0.0, rest)})
 
 
 def kind_of(problem: Problem) -> Kind:
@@ -269,7 +293,12 @@ def check(problem: Problem) -> Findings:
     """
     if not isinstance(problem, Problem):
         raise SettingsError(f"check() takes a Problem, got {type(problem).__name__}.")
+    return _checked(problem)
+
+
+def _checked(problem: Problem, insists: bool = False) -> Findings:
+    """Return what was found; a problem that passes is not checked again."""
     with Summarised():
-        findings = check_well_posed(problem)
+        findings = check_well_posed(problem, insists)
     _CHECKED.add(problem)
     return findings

@@ -46,8 +46,8 @@ def test_examining_neither_raises_nor_warns():
 def test_checking_returns_what_was_warned_about():
     problem = stated(boundary={"left": "u = 0", "right": fp.Free()})
     with pytest.warns(fp.FrozenPinnWarning, match="too few") as caught:
-        findings = check_well_posed(problem)
-    assert [f.kind for f in findings] == ["conditions"]
+        findings = check_well_posed(problem, insists=True)
+    assert [f.kind for f in findings] == ["count"]
     assert len(caught) == 1
 
 
@@ -160,3 +160,26 @@ def test_what_was_told_is_not_repeated():
         warnings.simplefilter("always")
         fp.solve(problem, settings=fp.Settings(width=20))
     assert not any("jumps" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(
+    ("equations", "initial", "refused"),
+    [
+        ("u_t = -u*u_x", "where(x < 0.5, 1, 0)", True),
+        ("u_t = -u*u_x + 0.01*u_xx", "where(x < 0.5, 1, 0)", False),
+        ("u_t = -u*u_x", "sin(pi*x)", False),
+        ("u_t = -u_x - u**2", "where(x < 0.5, 1, 0)", False),
+        (
+            ["r_t = -dx(r*v)", "v_t = -v*v_x - p_x/r", "p_t = -v*p_x - 1.4*p*v_x"],
+            {"r": "where(x < 0.5, 1, 0.125)", "v": 0, "p": "where(x < 0.5, 1, 0.1)"},
+            True,
+        ),
+    ],
+)
+def test_jumps_that_become_shocks_are_refused(equations, initial, refused):
+    problem = stated(equations, initial=initial, boundary=fp.Free())
+    texts = [f.text for f in examine(problem) if f.severity == "error" and f.kind == "jump"]
+    assert bool(texts) == refused
+    if refused:
+        with pytest.raises(fp.ProblemError, match=r"jumps from 1 to .*shocks are not supported\. Add viscosity"):
+            fp.solve(problem, tol=1e-2)

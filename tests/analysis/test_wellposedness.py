@@ -73,7 +73,7 @@ def test_well_posed_statements_pass_without_a_word(equation, boundary):
     ],
 )
 def test_surplus_and_missing_conditions_are_flagged(equation, boundary, message):
-    with pytest.warns(fp.FrozenPinnWarning, match=message):
+    with pytest.raises(fp.ProblemError, match=message):
         fp.check(statement(equation, boundary))
 
 
@@ -83,7 +83,7 @@ def test_maxwell_needs_one_condition_per_side():
         return fp.Problem({"E": "B_x", "B": "E_x"}, UNIT, (0, 1), initial, conditions)
 
     fp.check(maxwell([fp.Dirichlet(0, field="E"), fp.Free("B")]))
-    with pytest.warns(fp.FrozenPinnWarning, match="need 1; that is too many"):
+    with pytest.raises(fp.ProblemError, match="need 1; that is too many"):
         fp.check(maxwell([fp.Dirichlet(0, field="E"), fp.Dirichlet(0, field="B")]))
 
 
@@ -95,16 +95,39 @@ def test_a_nonlinear_statement_is_judged_at_its_initial_data():
 
 def test_a_problem_is_checked_once():
     problem = statement("u_t + u_x = 0", "u = 0", initial="sin(pi*x)**4")
+    settings = fp.Settings(width=40, without=("condition count",))
     with pytest.warns(fp.FrozenPinnWarning) as caught:
-        fp.solve(problem, settings=fp.Settings(width=40))
+        fp.solve(problem, settings=settings)
     texts = [str(warning.message) for warning in caught]
     assert any("too many" in text for text in texts)
     assert any("does not resolve u" in text for text in texts)  # the layer at the outflow
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", message="side")
-        solution = fp.solve(problem, settings=fp.Settings(width=40))
+        solution = fp.solve(problem, settings=settings)
     assert np.isfinite(solution(0.5, 0.5))
+
+
+@pytest.mark.parametrize("kind", ["evolution", "static"])
+def test_a_user_who_insists_is_only_warned_about_numbers_of_conditions(kind):
+    if kind == "evolution":
+        problem = statement("u_t = u_xx", {"left": ["u = 0", "u_x = 0"], "right": "u = 0"})
+    else:
+        problem = fp.Problem("u_xx = 1", UNIT, boundary={"left": ["u = 0", "u_x = -1/2"], "right": "u = 0"})
+    words = r"that is too many: .*pass settings=fp\.Settings\(without=\('condition count',\)\)\."
+    with pytest.raises(fp.ProblemError, match=words):
+        fp.solve(problem, tol=1e-3)
+    with pytest.warns(fp.FrozenPinnWarning, match="that is too many"):
+        fp.solve(problem, settings=fp.Settings(width=30, without=("condition count",)))
+
+
+def test_slopes_with_the_normal_balance_a_source():
+    """Data such as dot(n, …) are known on the boundary only."""
+    disk, constraint = fp.Disk((0, 0), 1), "u(0, 0) = 0"
+    data = "u_n = dot(n, [2*x, 2*y])"
+    fp.check(fp.Problem("lap(u) = 4", disk, boundary=data, constraint=constraint))
+    with pytest.raises(fp.ProblemError, match=r"source and the fluxes through the boundary add up to 3\.14"):
+        fp.check(fp.Problem("lap(u) = 3", disk, boundary=data, constraint=constraint))
 
 
 def test_terms_that_cancel_at_the_exponents_looked_at():

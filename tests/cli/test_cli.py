@@ -166,6 +166,7 @@ def test_solve_json_to_standard_output(problem_file):
         "jacobian_evaluations",
         "residuals",
         "error_estimate",
+        "absolute_estimate",
         "error",
         "subspace",
         "status",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import frozenpinn as fp
 from frozenpinn.basis.samplers.grading import Grading
-from frozenpinn.evolution.grading import grade, graded_points
+from frozenpinn.search.grading import grade, graded_points
 from frozenpinn_lab.cases import find_case
 
 

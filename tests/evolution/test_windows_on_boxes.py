@@ -8,7 +8,8 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.evolution.first_width import learned
-from frozenpinn.evolution.grading import Slopes, initial_slopes, is_spread_out, steepest, total_slope
+from frozenpinn.evolution.grading import initial_slopes, is_spread_out, steepest, total_slope
+from frozenpinn.search.grading import Slopes
 from frozenpinn.search.settings import Sizes, Task, Tolerances
 
 FRONT = "0.5 - 0.5*tanh((x - 0.3 - 0.5*t)/0.04)"

@@ -16,11 +16,14 @@ import sympy as sp
 
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
+from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.consistency import further_contradictions
-from frozenpinn.statement.findings import Finding
+from frozenpinn.statement.findings import Finding, miscounted
 
 if TYPE_CHECKING:
+    from frozenpinn.geometry import BoundaryPoints
     from frozenpinn.statement.equation import Equation
+    from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -166,23 +169,17 @@ def _conditions(problem: Problem, symbol: StaticSymbol) -> list[Finding]:
     given = {side.name: sides.count(side) for side in problem.domain.sides if side.name not in axes}
     if problem.domain.dimension == 1 and given:
         total = sum(given.values()) + degree // 2 * len(axes)
-        return [] if total == degree else [_miscounted("both ends together", total, degree, problem)]
+        return [] if total == degree else [_miscounted("both ends together have", total, degree, problem)]
     if degree % 2:
         return []  # transport: in- and outflow are a matter of directions
     needed = degree // 2
-    return [_miscounted(f"side '{name}'", n, needed, problem) for name, n in given.items() if n != needed]
+    return [_miscounted(f"side '{name}' has", n, needed, problem) for name, n in given.items() if n != needed]
 
 
 def _miscounted(where: str, given: int, needed: int, problem: Problem) -> Finding:
     many = given > needed
     what = "too many: they contradict each other, or one of them is idle" if many else "too few: it is not unique"
-    hint = "Free() imposes nothing" if many else "add a condition such as 'u = 0'"
-    verb = "have" if where.startswith("both") else "has"
-    text = (
-        f"{where} {verb} {given} condition(s) for {len(problem.fields)} field(s), but the equations need {needed}; "
-        f"that is {what}. ({hint}.)"
-    )
-    return Finding("conditions", "warning", text)
+    return miscounted(where, given, needed, what, problem, problem.is_linear and len(problem.fields) == 1)
 
 
 # ---- what is determined up to a constant ------------------------------------------------------------------
@@ -248,15 +245,16 @@ def _imbalance(problem: Problem, name: str) -> list[Finding]:
     with np.errstate(all="ignore"):
         source = np.broadcast_to(evaluate(*points.x.T, 0.0)[1], len(points.x))
     total, size = float(points.weights @ source), float(points.weights @ np.abs(source))
-    for condition in problem.conditions:
+    conditions: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
+    for condition in conditions:
         if condition.fields != (name,):
             continue
         sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else n_points // 10, method, 0)
-        slope = _normal_factor(condition.terms_at(sides), sides.normals)
-        if slope is None:
+        prescribed = _prescribed_slope(condition, sides)
+        if prescribed is None:
             return []
         with np.errstate(all="ignore"):
-            flux = np.broadcast_to(evaluate(*sides.x.T, 0.0)[0], len(sides.x)) * condition.value(sides.x, 0.0) / slope
+            flux = np.broadcast_to(evaluate(*sides.x.T, 0.0)[0], len(sides.x)) * prescribed
         total += float(sides.weights @ flux)
         size += float(sides.weights @ np.abs(flux))
     if not abs(total) > balanced * size:
@@ -287,6 +285,20 @@ def _diffusivity(problem: Problem, equation: Equation) -> sp.Expr | None:
     if any(expanded(sp.diff(a, x) - b) != 0 for x, b in zip(jets.x, slopes, strict=True)):
         return None
     return a
+
+
+def _prescribed_slope(condition: LinearCondition | BoundaryLaw, points: BoundaryPoints) -> Array | None:
+    """Return u_n at points of a side if a condition prescribes that; None for others."""
+    if isinstance(condition, LinearCondition):
+        factor = _normal_factor(condition.terms_at(points), points.normals)
+        return None if factor is None else condition.value(points.x, 0.0) / factor
+    jets = condition.jets_in()
+    slopes = [sp.diff(condition.residual, condition.jets.symbol(jet)) for jet in jets]
+    if any(condition.jets.jets_in(slope) for slope in slopes):
+        return None
+    coefficients = condition.compile(slopes, ())(*points.x.T, *points.normals.T, 0.0)
+    factor = _normal_factor(list(zip(jets, coefficients, strict=True)), points.normals)
+    return None if factor is None else -condition.values(points, 0.0, [np.zeros(len(points.x))] * len(jets)) / factor
 
 
 def _normal_factor(terms: list[tuple[Jet, Array | float]], normals: Array) -> Array | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
+from frozenpinn.analysis.turning_points import TurningPoint, turning_points
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.functions import UserFunction
@@ -152,6 +154,7 @@ def formula_scales(problem: Problem) -> FormulaScales:
     lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
     candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
     features, breaks = _of_functions(problem)
+    features += map(partial(_turning, problem), turning_points(problem))
     if not candidates:
         return FormulaScales(tuple(features), tuple(sorted(breaks))) if features or breaks else NOTHING
     undecided = []
@@ -173,6 +176,18 @@ def formula_scales(problem: Problem) -> FormulaScales:
     least = 1e-9 * (end - start)
     inner = sorted(t for t in breaks if start + least < t < end - least)
     return FormulaScales(tuple(features), tuple(inner), tuple(dict.fromkeys(undecided)))
+
+
+def _turning(problem: Problem, point: TurningPoint) -> Feature:
+    """Return the layer at a turning point as a feature."""
+    cells, reach = 10, 2.0  # cells, over so many widths on both sides
+    edges = point.place + point.width * np.linspace(-reach, reach, cells + 1)
+    low = np.tile(np.append(problem.domain.lower, problem.time[0]).astype(float), (cells, 1))
+    high = np.tile(np.append(problem.domain.upper, problem.time[1]).astype(float), (cells, 1))
+    low[:, point.axis], high[:, point.axis] = edges[:-1], edges[1:]
+    narrow = 4.0 * reach * point.width <= NARROW * float(problem.domain.lengths[point.axis])
+    flags = tuple(narrow and i == point.axis for i in range(low.shape[1]))
+    return Feature(f"the velocity {shortened(point.velocity)}", "turning point", flags, low, high)
 
 
 def _inside(problem: Problem, feature: Feature) -> Feature | None:
@@ -267,7 +282,7 @@ def _looked_at(problem: Problem, node: sp.Expr) -> Iterator[tuple[sp.Expr, str]]
         if exponent.is_number and exponent.is_positive:
             if not exponent.is_integer:
                 yield sp.sign(base), "jump"
-        elif not (base.is_number or _is_gentle(problem, base)):
+        elif not base.is_number and (not _is_gentle(problem, base) or _nears_zero(problem, base)):
             yield node, "peak"
     elif isinstance(node, sp.sin | sp.cos):
         if not _is_even(problem, node.args[0]):
@@ -290,6 +305,20 @@ def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:
     if not all(slope.is_number for slope in slopes):
         return False
     return sum(abs(float(k)) * length for k, length in zip(slopes, _lengths(problem, symbols), strict=True)) < gentle
+
+
+def _nears_zero(problem: Problem, argument: sp.Expr) -> bool:
+    """Whether a linear argument nearly vanishes at an edge of the domain, compared with its largest value."""
+    symbols = [s for s in (*problem.jets.x, problem.jets.t) if s in argument.free_symbols]
+    ends = [(float(a), float(b)) for a, b in zip(problem.domain.lower, problem.domain.upper, strict=True)]
+    spans = dict(zip((*problem.jets.x, problem.jets.t), [*ends, problem.time], strict=True))
+    first = argument.xreplace({s: sp.Float(spans[s][0]) for s in symbols})
+    if not first.is_number:
+        return False
+    steps = [float(sp.diff(argument, s)) * (spans[s][1] - spans[s][0]) for s in symbols]
+    low = float(first) + sum(min(step, 0.0) for step in steps)
+    high = float(first) + sum(max(step, 0.0) for step in steps)
+    return low * high > 0 and min(abs(low), abs(high)) < NARROW * max(abs(low), abs(high))
 
 
 def _lengths(problem: Problem, symbols: list[sp.Symbol]) -> list[float]:

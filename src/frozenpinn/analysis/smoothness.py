@@ -101,7 +101,7 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
             terms = 1.0 if datum.expression is None else datum.size_of_terms(x, problem.time[0])
             rough = _worst(own, terms)
             if rough is not None:
-                yield datum.what, rough, False, "warning"
+                yield datum.what, rough, False, "error" if _forms_shocks(problem) else "warning"
     for equation in problem.equations:
         if not _is_polynomial(equation.forcing):
             forces = [partial(_forcing, problem, equation.field, share=share) for share in (0.13, 0.71)]
@@ -112,6 +112,19 @@ def _rough_data(problem: Problem) -> Iterator[tuple[str, Roughness, bool, Severi
         rough = _worst([_in_time(problem, condition)])
         if rough is not None:
             yield f"the boundary value '{condition.text}' on side '{condition.side.name}'", rough, True, "note"
+
+
+@remembered
+def _forms_shocks(problem: Problem) -> bool:
+    """Whether equations of first order move fields with speeds that depend on fields: jumps become shocks."""
+    if any(problem.spatial_order(name) > 1 for name in problem.fields) or problem.jets.quantities:
+        return False
+    for equation in problem.equations:
+        jets = problem.jets.jets_in(equation.nonlinear)
+        slopes = [sp.diff(equation.nonlinear, symbol) for symbol, jet in jets.items() if jet.order == 1]
+        if any(problem.jets.jets_in(slope) for slope in slopes):
+            return True
+    return False
 
 
 def _distinct(conditions: Sequence[LinearCondition]) -> list[LinearCondition]:
@@ -228,6 +241,13 @@ def _finding(what: str, rough: Roughness, in_time: bool, severity: Severity = "w
             "a short smooth transition, such as tanh((x - a)/w) with a width w of a fiftieth of the domain."
         )
         jump = f"{what} jumps from {rough.before:g} to {rough.after:g} at {rough.where}"
+        if severity == "error":
+            return Finding(
+                "jump",
+                "error",
+                f"{jump}, and the equations have no viscosity: shocks are not supported. Add viscosity, such as "
+                "'+ nu*u_xx' with parameters={'nu': 1e-3}; for a smooth start, write tanh((x - a)/w) for the jump.",
+            )
         return Finding("jump", severity, f"{jump}: {fate}")
     return Finding(
         "corner",

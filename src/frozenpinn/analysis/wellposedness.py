@@ -31,7 +31,7 @@ from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
-from frozenpinn.statement.findings import Finding, Findings
+from frozenpinn.statement.findings import COUNT, Finding, Findings, miscounted
 from frozenpinn.statement.tables import tables_of
 
 if TYPE_CHECKING:
@@ -52,15 +52,16 @@ def examine(problem: Problem) -> Findings:
     return Findings((*inconsistencies(problem), *_further(problem)))
 
 
-def check_well_posed(problem: Problem) -> Findings:
-    """Raise for equations whose short waves explode, warn about everything else; return all findings.
+def check_well_posed(problem: Problem, insists: bool = False) -> Findings:
+    """Raise for equations whose short waves explode and for wrong numbers of conditions, warn about everything else.
 
-    What contradicts itself in the statement has been warned about when the problem was stated.
+    What contradicts itself in the statement has been warned about when the problem was stated. A user who ``insists``
+    is only warned about numbers of conditions. All findings are returned.
     """
     for finding in _further(problem):
-        if finding.severity == "error":
+        if finding.severity == "error" and not (insists and finding.kind == COUNT):
             raise ProblemError(finding.text)
-        if finding.severity == "warning":
+        if finding.severity != "note":
             warn(finding.text)
     return examine(problem)
 
@@ -195,12 +196,8 @@ def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding |
         return Finding("conditions", "warning", text)
     (needed,) = needs
     what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
-    hint = "Free() imposes nothing" if given > needed else "add a condition such as 'u = 0'"
-    text = (
-        f"side '{side.name}' has {given} condition(s) for {len(problem.fields)} field(s), but the equations need "
-        f"{needed}; that is {what}. ({hint}.)"
-    )
-    return Finding("conditions", "warning", text)
+    is_certain = not symbol.frozen and (len(problem.fields) == 1 or problem.domain.dimension == 1)
+    return miscounted(f"side '{side.name}' has", given, needed, what, problem, is_certain)
 
 
 def _needed(problem: Problem, symbol: Symbol, side: Side, share: float) -> set[int]:

@@ -108,5 +108,5 @@ def _carry_out(
             log.print(f"wrote {path}")
     if not whole:
         raise typer.Exit(INTERRUPTED)
-    if solution.status == "reached":
+    if solution.status in ("reached", "error unknown"):
         raise typer.Exit(REACHED)

@@ -96,7 +96,7 @@ def sweep(
     if out is not None:
         log.print(f"wrote {out}")
     found = set(runs.status.values.tolist())
-    raise typer.Exit(FAILED if "failed" in found else REACHED if "reached" in found else 0)
+    raise typer.Exit(FAILED if "failed" in found else REACHED if found & {"reached", "error unknown"} else 0)
 
 
 def _summary(runs: Any) -> str:

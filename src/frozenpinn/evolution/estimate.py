@@ -6,7 +6,7 @@ features of formulas and peaks of sources that neither has resolved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,11 +29,12 @@ from frozenpinn.search.estimate import (
     places_of,
     residual_ratio,
     root_mean_square,
-    smaller_size,
+    scales_of,
     values_at,
 )
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
+from frozenpinn.search.settings import Settings
 from frozenpinn.search.unresolved import UNRESOLVED, features_missed, missed_features
 from frozenpinn.statement.problem import Problem
 
@@ -47,18 +48,14 @@ class _When(NamedTuple):
     even: Array
 
 
-def compare(
-    solution: Solution, witness: Solution, rules: EstimateRules, without: tuple[str, ...] = ()
-) -> ErrorEstimate:
+def compare(solution: Solution, witness: Solution, settings: Settings) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     places, when = places_of(solution, witness), _moments(solution, witness)
     values = values_at(solution, witness, places, when.times)
-    return _estimate(solution, places, when, values, rules, stepped=True, without=without)
+    return _estimate(solution, places, when, values, settings, stepped=True)
 
 
-def judge_pair(
-    coarser: Solution, finer: Solution, rules: EstimateRules, tol: float = 0.0, without: tuple[str, ...] = ()
-) -> Pair:
+def judge_pair(coarser: Solution, finer: Solution, settings: Settings, tol: float = 0.0) -> Pair:
     """Estimate the errors of two solutions, each by the other.
 
     Errors of the time steps of the coarser one are not estimated if the finer one is within ``tol``, or if errors
@@ -71,21 +68,22 @@ def judge_pair(
     far_below = 3e-3  # part of the distance below which errors of steps matter in neither solution
     places, when = places_of(coarser, finer), _moments(coarser, finer)
     values = values_at(coarser, finer, places, when.times)
-    distance = _estimate(coarser, places, when, values, rules, without=without)
+    rules = settings.rules.estimate
+    distance = _estimate(coarser, places, when, values, settings)
     ratio = residual_ratio(coarser, finer, distance.worst, rules)
     steps = _takes_steps(finer)
     part = min(1.0, trust * max(ratio, stepped if steps else least))
     why = list[Decision]()
-    if part < abrupt and "abrupt formulas" not in without and is_abrupt(coarser.problem):
+    if part < abrupt and "abrupt formulas" not in settings.without and is_abrupt(coarser.problem):
         why.append(Decision("abrupt formulas", "formulas jump, bend or are narrow"))
         part = abrupt
-    if part < 1.0 and "growing distance" not in without and _grows(values, places, when):
+    if part < 1.0 and "growing distance" not in settings.without and _grows(values, places, when):
         why.append(Decision("growing distance", "the distance from the witness grows exponentially, the solution not"))
         part = 1.0
-    estimate = _estimate(finer, places, when, values, rules, part, stepped=True, without=without, why=why)
-    share = _share_of_steps(finer, values, places, when, rules) if steps else 0.0
+    estimate = _estimate(finer, places, when, values, settings, part, stepped=True, why=why)
+    share = _share_of_steps(finer, values, places, when, estimate.scales, rules) if steps else 0.0
     if not (estimate.worst <= tol or 0.0 < share <= far_below * distance.worst):
-        distance = _estimate(coarser, places, when, values, rules, stepped=True, without=without)
+        distance = _estimate(coarser, places, when, values, settings, stepped=True)
     return Pair(distance, estimate, ratio, share)
 
 
@@ -95,15 +93,20 @@ def _takes_steps(solution: Solution) -> bool:
 
 
 def _share_of_steps(
-    solution: Solution, values: dict[str, Values], places: Probe, when: _When, rules: EstimateRules
+    solution: Solution,
+    values: dict[str, Values],
+    places: Probe,
+    when: _When,
+    scales: Mapping[str, float],
+    rules: EstimateRules,
 ) -> float:
     """Return the relative error of the second of two solutions that is due to its steps in time."""
-    times, even = when
+    times = when.times
     shares = [0.0]
     for name, (mine, theirs) in values.items():
         found = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), rules)
         if found is not None:
-            shares.append(found.whole(name) / (root_mean_square(places.rms(theirs)[even]) or np.inf))
+            shares.append(found.whole(name) / scales[name])
     return max(shares)
 
 
@@ -132,26 +135,25 @@ def _estimate(
     places: Probe,
     when: _When,
     values: dict[str, Values],
-    rules: EstimateRules,
+    settings: Settings,
     part: float | None = None,
     *,
     stepped: bool = False,
-    without: tuple[str, ...] = (),
     why: Sequence[Decision] = (),
 ) -> ErrorEstimate:
     """Estimate the error of the first of two solutions by their distance, or of the second by a part of it.
 
-    ``stepped`` adds what errors of its steps in time add up to, which the other one may share. ``without`` names what
+    ``stepped`` adds what errors of its steps in time add up to, which the other one may share. ``settings`` name what
     is not to raise it, ``why`` what has determined the part.
     """
-    problem, (times, even) = solution.problem, when
+    problem, (times, even), rules = solution.problem, when, settings.rules.estimate
     overall, curves, parts, growths, raised = {}, {}, {}, [], list(why)
-    stepped = stepped and _takes_steps(solution) and "errors of steps" not in without
-    own = {name: smaller_size(places.rms(a)[even], places.rms(b)[even]) for name, (a, b) in values.items()}
+    stepped = stepped and _takes_steps(solution) and "errors of steps" not in settings.without
+    evenly = {name: Values(a[:, even], b[:, even]) for name, (a, b) in values.items()}
+    scales = scales_of(problem, places, evenly, settings)
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
-        whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest
-        scale = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
+        scale = scales[name] = scales[name] or float(np.max(gaps)) or 1.0
         growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even]))
         found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
         if part is not None:
@@ -165,9 +167,9 @@ def _estimate(
                 raised.append(Decision("errors of steps", "errors of time steps add up to more than the distance"))
             gaps = np.hypot(gaps, own_steps)
         start, missed = _initial_gap(problem, places, name, found, distance)
-        if missed and "missed initial data" in without:
+        if missed and "missed initial data" in settings.without:
             missed = 0.0
-        unseen, reasons = _unseen(solution, name, times, without)
+        unseen, reasons = _unseen(solution, name, times, settings.without)
         raised += reasons
         if missed:
             raised.append(Decision("missed initial data", "both solutions miss the same part of them"))
@@ -189,7 +191,7 @@ def _estimate(
     if steady:
         raised.append(Decision("chaos", "errors grow exponentially all the time"))
     growth = max(steady) if steady else None
-    return ErrorEstimate(overall, times, curves, growth, parts, composed, distinct(raised))
+    return ErrorEstimate(overall, times, curves, growth, parts, composed, distinct(raised), scales)
 
 
 def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...]) -> tuple[Array, list[Decision]]:

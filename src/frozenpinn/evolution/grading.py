@@ -21,30 +21,14 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.samplers import MultiScale, Sampler, adapted, with_width
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.geometry import Box, Points
-from frozenpinn.geometry.points import gauss, tensor_grid
+from frozenpinn.geometry.points import tensor_grid
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.grading import Slopes, grade, graded_points
 from frozenpinn.search.sizing import Plan
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-
-
-class Slopes(NamedTuple):
-    """What happens along an axis: places in increasing order, slopes there, and errors of a basis if it has failed."""
-
-    places: Array
-    sizes: Sequence[Array]
-    errors: Sequence[Array] = ()
-
-
-def grade(places: Array, slopes: Sequence[Array], floor: float, width: int) -> Grading:
-    """Return the grading by the slopes of all fields at increasing places, ends included."""
-    sizes = [(np.abs(slope), float(np.trapezoid(np.abs(slope), places))) for slope in slopes]
-    parts = [size / total for size, total in sizes if total > 0 and np.isfinite(total)]
-    uneven = np.max(parts, axis=0) if parts else np.zeros_like(places)
-    density = floor / (places[-1] - places[0]) + (1.0 - floor) * uneven
-    return Grading(places, density, steepest=width / 40.0)  # a tenth longer over four neighbours
 
 
 def steepest(table: Array) -> Array:
@@ -120,20 +104,6 @@ def is_spread_out(slopes: Slopes) -> bool:
         if square > 0:
             parts.append(float(np.trapezoid(np.abs(size), places)) ** 2 / (length * square))
     return not parts or min(parts) > spread
-
-
-def graded_points(grading: Grading, n: int, method: str, rng: np.random.Generator, per_cell: int = 8) -> Points:
-    """Place about n quadrature points: Gauss points in cells of equal share, or evenly or at random in s."""
-    if method == "gauss":
-        edges = grading.place(np.linspace(0.0, 1.0, max(1, round(n / per_cell)) + 1))
-        nodes, shares = gauss(per_cell)
-        lengths = np.diff(edges)[:, None]
-        x, weights = (edges[:-1, None] + lengths * nodes).ravel(), (lengths * shares).ravel()
-    else:
-        s = (np.arange(n) + 0.5) / n if method == "uniform" else np.sort(rng.random(n))
-        x = grading.place(s)
-        weights = grading.stretch(x) / n
-    return Points(x[:, None], weights, np.array([float(np.min(np.diff(x)))]))
 
 
 # ---- new neurons and points for a new window -----------------------------------------------------------------------

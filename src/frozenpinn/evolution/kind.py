@@ -82,12 +82,12 @@ class Evolution:
     def compare(self, solution: Solution, finer: Solution, task: Task) -> ErrorEstimate:
         """Estimate the error of a solution by its distance from a finer one."""
         with blas_threads(finer.operations):
-            return compare(solution, finer, task.rules.estimate, task.settings.without)
+            return compare(solution, finer, task.settings)
 
     def judge(self, coarser: Solution, finer: Solution, task: Task, tol: float) -> Pair:
         """Estimate the errors of two solutions, each by the other."""
         with blas_threads(finer.operations):
-            return judge_pair(coarser, finer, task.rules.estimate, tol, task.settings.without)
+            return judge_pair(coarser, finer, task.settings, tol)
 
     def alone(self, solution: Solution, rules: EstimateRules) -> ErrorEstimate:
         """Return that nothing is known."""

@@ -11,8 +11,8 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.evolution.grading import Slopes
 from frozenpinn.evolution.window_transfer import StateField, continue_from, state_slopes
+from frozenpinn.search.grading import Slopes
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.moving_frame import MovingFrame, can_move
 

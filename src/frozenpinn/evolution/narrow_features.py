@@ -11,9 +11,9 @@ import sympy as sp
 
 from frozenpinn.analysis.formula_scales import NOTHING, Stretch, formula_scales
 from frozenpinn.analysis.scales import sizes_of
-from frozenpinn.evolution.grading import Slopes
 from frozenpinn.language.steps import switches_of
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.search.grading import Slopes, places_on, widened
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -35,7 +35,7 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
     scales, (start, end) = formula_scales(problem), problem.time
     if scales is NOTHING:
         return (PartOfTime(problem.time),)
-    pulses = _joined([_widened(s, start, end) for s in scales.stretches(problem.domain.dimension)])
+    pulses = _joined([widened(s, start, end) for s in scales.stretches(problem.domain.dimension)])
     if not pulses and not scales.breaks:
         return (PartOfTime(problem.time),)
     edges = {start, end, *scales.breaks, *(t for p in pulses for t in (p.low, p.high))}
@@ -51,12 +51,6 @@ def parts_of_time(problem: Problem) -> tuple[PartOfTime, ...]:
         inside = [p.width for p in pulses if p.low < (a + b) / 2 < p.high]
         parts.append(PartOfTime((a, b), min(inside, default=np.inf)))
     return tuple(parts)
-
-
-def _widened(stretch: Stretch, start: float, end: float) -> Stretch:
-    around = 6.0  # widths on both sides of a feature that belong to it
-    reach = around * stretch.width
-    return Stretch(max(start, stretch.low - reach), min(end, stretch.high + reach), stretch.width)
 
 
 def _joined(stretches: list[Stretch]) -> list[Stretch]:
@@ -83,7 +77,7 @@ def narrow_places(problem: Problem) -> tuple[Slopes, ...] | None:
         return None
     ends = zip(problem.domain.lower.tolist(), problem.domain.upper.tolist(), strict=True)
     return tuple(
-        _places_on(scales.stretches(axis), lower, upper) for axis, (lower, upper) in zip(axes, ends, strict=True)
+        places_on(scales.stretches(axis), lower, upper) for axis, (lower, upper) in zip(axes, ends, strict=True)
     )
 
 
@@ -93,22 +87,6 @@ def _carries(problem: Problem) -> bool:
         return False
     orders = [sum(jet.alpha) for e in problem.equations for jet in (*e.linear, *e.linear_in_time)]
     return any(e.order == 2 for e in problem.equations) or any(order % 2 for order in orders)
-
-
-def _places_on(stretches: list[Stretch], lower: float, upper: float) -> Slopes:
-    """Return places on an axis with features at some stretches; without any it is even."""
-    per_feature = 33
-    places = 2001  # evenly spaced, at which a density is given, in addition to those of the features
-    own = [_widened(s, lower, upper) for s in stretches]
-    parts = [np.linspace(s.low, s.high, min(4001, per_feature + int(4 * (s.high - s.low) / s.width))) for s in own]
-    x = np.unique(np.concatenate([np.linspace(lower, upper, places), *parts]))
-    return Slopes(x, [_density(x, s) for s in stretches])
-
-
-def _density(x: Array, stretch: Stretch) -> Array:
-    """Return a density that is even on a stretch and falls off over some widths outside it."""
-    outside = np.maximum(0.0, np.maximum(stretch.low - x, x - stretch.high)) / (2.0 * stretch.width)
-    return np.asarray(np.exp(-(outside**2)))
 
 
 @remembered

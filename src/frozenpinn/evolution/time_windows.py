@@ -22,7 +22,7 @@ from frozenpinn.basis.corners import SingularFunctions
 from frozenpinn.basis.samplers import adapted
 from frozenpinn.basis.special import parts_of
 from frozenpinn.errors import IntegrationError, ResolutionWarning, warn
-from frozenpinn.evolution.grading import Slopes, falls_between, initial_slopes, place
+from frozenpinn.evolution.grading import falls_between, initial_slopes, place
 from frozenpinn.evolution.integrator_choice import choose_integrator
 from frozenpinn.evolution.moving import frame_for, handed_over, slopes_at
 from frozenpinn.evolution.narrow_features import PartOfTime, conditions_switch, narrow_places, parts_of_time
@@ -36,6 +36,7 @@ from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.search.grading import Slopes
 from frozenpinn.search.settings import Windows
 from frozenpinn.search.sizing import Plan, Renewal
 from frozenpinn.statement.problem import Problem

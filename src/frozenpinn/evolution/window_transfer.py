@@ -14,8 +14,9 @@ from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.samplers.grading import Grading
-from frozenpinn.evolution.grading import Slopes, along, steepest
+from frozenpinn.evolution.grading import along, steepest
 from frozenpinn.runtime.arrays import read_only
+from frozenpinn.search.grading import Slopes
 
 Array = np.ndarray
 

@@ -146,14 +146,14 @@ def size_of(solution: Solution) -> str:
 
 
 _DPI = 72
-_MARKS = {"converged": "✔", "reached": "▲", "unchecked": "●", "estimated": "●"}
+_MARKS = {"converged": "✔", "reached": "▲", "error unknown": "▲", "unchecked": "●", "estimated": "●"}
 
 
 def solution_html(solution: Solution) -> str:
     """Return a solution as HTML."""
     rows = [("verdict", verdict_line(solution))]
     for name, value in (solution.error_estimate or {}).items():
-        rows.append((f"estimated error of {name}", f"{value:.1e} (relative L²)"))
+        rows.append((f"estimated error of {name}", f"{value:.1e} (relative to how much it varies)"))
     rows.append(("size", size_of(solution)))
     rows += [("note", note) for note in solution.notes[:3]]
     try:

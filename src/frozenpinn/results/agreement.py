@@ -107,7 +107,7 @@ def _boundary_misfit(
         for condition, part in zip(alike, np.split(np.abs(gap.total), ends[:-1]), strict=True):
             size = float(np.max(part)) / (scale or 1.0)
             small = small and size <= _SETTLED
-            if size <= accepted or size <= min(10.0 * _inaccuracy(solution.reduced, scale), 0.1):  # at single points
+            if size <= accepted or size <= min(10.0 * _inaccuracy(solution.reduced), 0.1):  # at single points
                 continue
             if isinstance(condition.side, FlatSide):
                 axes.add(condition.side.axis)
@@ -115,10 +115,10 @@ def _boundary_misfit(
     return worst._replace(axes=frozenset(axes)) if worst.size else None, small
 
 
-def _inaccuracy(reduced: Solution, scale: float) -> float:
+def _inaccuracy(reduced: Solution) -> float:
     """Return how far a solution on a subspace is from its own conditions, on the boundary and at the start."""
     residuals = reduced.residuals
-    return max([residuals.boundary / (scale or 1.0), *residuals.initial.values()])
+    return max([residuals.boundary, *residuals.initial.values()])
 
 
 def _alike(conditions: Sequence[LinearCondition]) -> list[list[LinearCondition]]:

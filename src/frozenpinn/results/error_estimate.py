@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,20 +14,30 @@ from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
 
+if TYPE_CHECKING:
+    from frozenpinn.results.quantity import Goal
+
 Array = np.ndarray
 
 
+UNKNOWN_ERROR = "error unknown"  #: the status of a solution whose error could not be estimated
+
+
 class Verdict(NamedTuple):
-    """What became of a tolerance: ``"converged"`` or ``"reached"`` (the best that was found), and why no more.
+    """What became of a tolerance, and why no more.
+
+    ``"converged"``, ``"reached"`` (the best that was found) or ``"error unknown"`` (there is no estimate).
 
     ``attempts`` are the solves on the way: width, estimated error (infinite where none was made) and seconds of each,
-    the coarser companion of a first solve before it.
+    the coarser companion of a first solve before it. ``goal`` is the number whose error had to meet the tolerance,
+    if it was not that of the fields.
     """
 
     status: str
     tol: float
     reason: str
     attempts: tuple[tuple[int | tuple[int, ...], float, float], ...]
+    goal: Goal | None = None
 
 
 class UnknownFieldError(EvaluationError, KeyError):
@@ -38,15 +48,16 @@ class UnknownFieldError(EvaluationError, KeyError):
 
 @dataclass(frozen=True, eq=False)
 class ErrorEstimate(Mapping[str, float]):
-    """Estimated relative L² error over space and time by field, ``estimate["u"]``, and its course in time.
+    """Estimated L² error of each field over space and time, ``estimate["u"]``, and its course in time.
+
+    It is relative to how much the field varies.
 
     Attributes
     ----------
     overall
         One number per field.
     times, curves
-        The course: root mean square of the error over space at each time, relative to the root mean square of the field
-        over space and time.
+        The course: root mean square of the error over space at each time, relative to the same.
     growth
         Rate λ if errors grow like exp(λt) all the time, as in chaos; None otherwise.
     parts
@@ -56,6 +67,9 @@ class ErrorEstimate(Mapping[str, float]):
         ``estimate["psi"]`` that of all together.
     decisions
         Why it is more than the distance from the witness tells; files keep them with the solution.
+    scales
+        What errors are relative to, by real field: how much the field varies (the root mean square of its deviation
+        from its mean over space and time, at least a thousandth of its own), or what ``Settings(relative_to=…)`` says.
 
     Examples
     --------
@@ -73,6 +87,7 @@ class ErrorEstimate(Mapping[str, float]):
     parts: Mapping[str, Array] = field(default_factory=dict)
     composed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
+    scales: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", read_only(np.asarray(self.times, dtype=float)))
@@ -105,6 +120,16 @@ class ErrorEstimate(Mapping[str, float]):
         """The largest of all fields; not a number if there is no estimate."""
         values = list(self.overall.values())
         return float(np.max(values)) if values else float("nan")
+
+    def absolute(self, field: str) -> float:
+        """Return the estimated root mean square error of a field, in its own unit; not a number if none was made."""
+        if not self.scales:
+            return float("nan")
+        return float(np.linalg.norm([self.overall[part] * self.scales[part] for part in self._parts(field)]))
+
+    def absolute_errors(self) -> dict[str, float]:
+        """Return the estimated root mean square errors of all fields, in their units."""
+        return {name: self.absolute(name) for name in self.overall}
 
     @spelled(EvaluationError)
     def at(self, t: Any, field: str | None = None) -> Array:
@@ -158,6 +183,7 @@ class ErrorEstimate(Mapping[str, float]):
             "growth": self.growth,
             "parts": {name: [float(v) for v in part] for name, part in self.parts.items()},
             "composed": {name: list(own) for name, own in self.composed.items()},
+            "scales": {name: float(scale) for name, scale in self.scales.items()},
         }
 
     @classmethod
@@ -167,7 +193,8 @@ class ErrorEstimate(Mapping[str, float]):
         overall = {name: float("nan") if value is None else value for name, value in stored["overall"].items()}
         times = np.array(stored["times"], dtype=float)
         composed = {name: tuple(own) for name, own in stored.get("composed", {}).items()}
-        return cls(overall, times, curves, stored["growth"], stored.get("parts", {}), composed)
+        parts, scales = stored.get("parts", {}), stored.get("scales", {})
+        return cls(overall, times, curves, stored["growth"], parts, composed, scales=scales)
 
     @classmethod
     def unknown(cls, problem: Problem) -> ErrorEstimate:

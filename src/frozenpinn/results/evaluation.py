@@ -26,6 +26,7 @@ _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
+LEAST_VARIATION = 1e-3  #: part of the size of a field: what varies less is judged as if it varied as much
 MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
 
 
@@ -181,13 +182,25 @@ def exact_values(problem: Problem, name: str, x: Array, times: Array) -> Array:
     return np.stack([problem.exact[name](x, float(t)) for t in times], axis=1)
 
 
-def relative_error(found: Array, exact: Array) -> dict[str, float]:
-    """Return the relative L² error and the root mean square error of values."""
-    norm = float(np.linalg.norm(exact))
+def relative_error(found: Array, exact: Array, scale: float | None = None) -> dict[str, float]:
+    """Return errors of values (n, m), or of those of the parts of a field (p, n, m).
+
+    ``scale`` is what the error of all parts together is relative to; how much they vary if it is not given.
+    """
+    norm, gap = float(np.linalg.norm(exact)), float(np.linalg.norm(found - exact))
+    apart, places = exact if exact.ndim == 3 else exact[None], exact.shape[-2] * exact.shape[-1]
     return {
-        "rel_l2": float(np.linalg.norm(found - exact)) / (norm or 1.0),
+        "rel_l2": gap / (norm or 1.0),
+        "relative": gap / np.sqrt(places) / (variation(apart) if scale is None else scale),
         "rmse": float(np.sqrt(np.mean((found - exact) ** 2))),
     }
+
+
+def variation(values: Array) -> float:
+    """Return how much a field varies: values of its parts (p, n, m), root mean square of the sum over parts."""
+    apart = values - np.mean(values, axis=(1, 2), keepdims=True)
+    size, spread = (float(np.sqrt(np.mean(np.sum(v**2, axis=0)))) for v in (values, apart))
+    return max(spread, LEAST_VARIATION * size) or 1.0
 
 
 def distance_nearby(mine: Solution, other: Solution, x: Array, times: Array, jet: Jet) -> Array:

@@ -55,10 +55,15 @@ def _verdict(solution: Solution) -> str:
     found, estimate = solution.verdict, solution.error_estimate
     if found is None or estimate is None:
         return ""
+    if found.goal is not None:
+        judged = f"{found.goal.text} = {found.goal.number!r}, a relative error of {found.goal.error:.2g}"
+        if found.status == "converged":
+            return f"converged: {judged}, is within tol={found.tol:g}"
+        return f"reached: {judged}, is above tol={found.tol:g}, but {found.reason}"
     if found.status == "converged":
         return f"converged: the estimated error, {estimate.worst:.2g}, is within tol={found.tol:g}{_early(solution)}"
     if not np.isfinite(estimate.worst):
-        return f"reached: {found.reason}"
+        return f"{found.status}: {found.reason}"
     return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={found.tol:g}, but {found.reason}"
 
 

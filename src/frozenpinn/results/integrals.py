@@ -14,6 +14,7 @@ from frozenpinn.results.evaluation import check_inside
 from frozenpinn.results.expressions import Expression
 from frozenpinn.results.rules import Rules, rules_of
 from frozenpinn.runtime.arguments import between, reals, shown, spelled
+from frozenpinn.runtime.seeds import Seed
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -22,6 +23,7 @@ Array = np.ndarray
 FIRST = {1: 256, 2: 1024}  #: points of the first rule of quadrature, 4096 beyond
 MOST = 2**16  #: of the last
 BLOCK = 2**22  #: values that are made at a time
+_NEIGHBOURS, _NEAR = 16, 0.02  # points around a point, in a neighbourhood of this part of the domain
 ROUND_OFF = 2e-15  #: of a sum, relative to that of absolute values
 SAFETY = 3.0  #: times the distance of two solutions, of which one may be right by chance: the study `quantities`
 
@@ -168,14 +170,22 @@ def _measured(solution: Solution, expression: Any, t: Any, rtol: Any, rules: Rul
         raise EvaluationError("a table of expressions is empty; write for example {'mass': 'u', 'energy': 'u**2/2'}.")
     found = {}
     for name, text in table.items():
-        number = settled(_integrand(solution, text, rules), rules, times, rtol, str(text or solution._field(None)))
-        found[name] = number.divided(_size(solution, rules)) if kind == "mean" else number
+        found[name], _ = measured(solution, text, rules, times, rtol, kind)
     if not isinstance(expression, Mapping):
         return found[kind].single() if one else found[kind].over_time(kind, "error")
     if one:
         return xr.Dataset({name: own.values[0].item() for name, own in found.items()},
                           {f"{name}_error": own.errors[0].item() for name, own in found.items()})  # fmt: skip
     return xr.Dataset({name: own.over_time(str(name), f"{name}_error") for name, own in found.items()})
+
+
+def measured(
+    solution: Solution, text: Any, rules: Rules, times: Array, rtol: float, kind: str
+) -> tuple[Measured, float]:
+    """Return integrals or means at some times, and the largest of those of the absolute value."""
+    number, size = settled(_integrand(solution, text, rules), rules, times, rtol, str(text or solution._field(None)))
+    whole = _size(solution, rules) if kind == "mean" else 1.0
+    return number.divided(whole), size / whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,21 +242,28 @@ def _integrand(solution: Solution, text: Any, rules: Rules) -> Integrand:
 def _size(solution: Solution, rules: Rules) -> float:
     """Return the length, area or volume."""
     one = Integrand(solution, Expression.read(solution.problem, "1", rules.with_normals, rules.weighted))
-    return float(settled(one, rules, np.array([solution.problem.time[0]]), 1e-12, "1", told=False).values[0])
+    return float(settled(one, rules, np.array([solution.problem.time[0]]), 1e-12, "1", told=False)[0].values[0])
 
 
-def settled(integrand: Integrand, rules: Rules, times: Array, rtol: float, text: str, told: bool = True) -> Measured:
-    """Refine rules of quadrature until two of them agree; the errors are those of solution and quadrature."""
-    n, before, gap, used = FIRST.get(rules.dimension, 4096), None, np.zeros(len(times)), 0
+def settled(
+    integrand: Integrand, rules: Rules, times: Array, rtol: float, text: str, told: bool = True
+) -> tuple[Measured, float]:
+    """Refine rules of quadrature until two of them agree; return integrals, and the largest of the absolute value.
+
+    Their errors are those of solution and quadrature.
+    """
+    n, before, used = FIRST.get(rules.dimension, 4096), None, 0
+    gap = last = np.full(len(times), np.inf)
     while True:
         parts = rules.make(n)
         found, size, count = _integrated(integrand, parts, times)
         if not np.all(np.isfinite(found)):
             raise EvaluationError(f"'{text}' is not finite everywhere, so that its integral is unknown.")
-        gap = np.full(len(times), np.inf) if before is None else np.abs(found - before)
+        gap, last = last if before is None else np.abs(found - before), gap
         if count == used:  # there is no finer rule: the ends of an interval
             gap = np.zeros(len(times))
-        worst = float(np.max(gap)) / (float(np.max(size)) or 1.0)
+        gap_left = _left(gap, last)
+        worst = float(np.max(gap_left)) / (float(np.max(size)) or 1.0)
         if worst <= max(rtol, rules.uncertainty):
             break
         if (2 if rules.dimension == 1 else 4) * n > MOST:
@@ -257,8 +274,16 @@ def settled(integrand: Integrand, rules: Rules, times: Array, rtol: float, text:
                 )
             break
         n, before, used = 2 * n if rules.dimension == 1 else 4 * n, found, count
-    missed = gap + (rules.uncertainty + ROUND_OFF) * size
-    return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times)))
+    missed = gap_left + (rules.uncertainty + ROUND_OFF) * size
+    return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times))), float(np.max(size))
+
+
+def _left(gap: Array, before: Array) -> Array:
+    """Return what further rules may add, as if the gaps between them went on falling as the last two did."""
+    slowest = 0.9  # ratio of two gaps
+    with np.errstate(all="ignore"):
+        ratio = np.nan_to_num(np.minimum(gap / before, slowest))
+        return np.fmax(gap, gap * ratio / (1.0 - ratio))
 
 
 def _integrated(integrand: Integrand, parts: list[Points | BoundaryPoints], times: Array) -> tuple[Array, Array, int]:
@@ -286,11 +311,15 @@ def _distance(integrand: Integrand, parts: list[Points | BoundaryPoints], times:
     """Return the estimated error of integrals at all times from the distance of two solutions.
 
     ∫δ of that distance δ may vanish by chance. So may ∫δφ, but hardly for all of the lowest polynomials φ at once,
-    which have mean square one: the root mean square of these stands for it where it is larger.
+    which have mean square one: the root mean square of these stands for it where it is larger. At single points, the
+    root mean square over a small neighbourhood does.
     """
     witness = integrand.witness
     if witness is None:
         return np.full(len(times), np.nan)
+    if all(len(points.x) == 1 for points in parts):
+        near = [abs(float(points.weights[0])) * _nearby(integrand, witness, points, times) for points in parts]
+        return SAFETY * _part(integrand, times) * np.linalg.norm(near, axis=0)
     total: Array | float = 0.0
     every = np.concatenate([points.x for points in parts])
     weights = np.abs(np.concatenate([points.weights for points in parts]))
@@ -303,6 +332,20 @@ def _distance(integrand: Integrand, parts: list[Points | BoundaryPoints], times:
         total = total + np.concatenate(found, axis=1)
     moments = np.abs(np.asarray(total))
     return SAFETY * _part(integrand, times) * np.maximum(moments[0], np.sqrt(np.mean(moments**2, axis=0)))
+
+
+def _nearby(integrand: Integrand, witness: Integrand, point: Points | BoundaryPoints, times: Array) -> Array:
+    """Return the distance at a point, or its root mean square at places around it if that is larger."""
+    domain = integrand.solution.problem.domain
+    offsets = np.random.default_rng(Seed.NEIGHBOURHOOD).uniform(-_NEAR, _NEAR, (_NEIGHBOURS, domain.dimension))
+    offsets[0] = 0.0
+    x = domain.wrap(point.x + offsets * domain.lengths)
+    x = x[domain.contains(x)]
+    around: Points | BoundaryPoints = Points(x, np.ones(len(x)), domain.lengths)
+    if isinstance(point, BoundaryPoints):
+        around = BoundaryPoints(x, np.repeat(point.normals, len(x), axis=0), np.ones(len(x)), point.side)
+    apart = np.abs(integrand(around, times) - witness(around, times))
+    return np.maximum(apart[0], np.sqrt(np.mean(apart**2, axis=0)))
 
 
 def _part(integrand: Integrand, times: Array) -> Array:

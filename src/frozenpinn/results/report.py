@@ -36,6 +36,7 @@ class Report:
     tol: float | None = None
     choices: dict[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
+    absolute_estimate: dict[str, float] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("details", ()):
@@ -70,9 +71,12 @@ class Report:
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
         for name, value in (self.error_estimate or {}).items():
-            how = "(relative L², by comparison with a second solution)"
-            rows.append((f"estimated error {name}", f"{_number(value)} {how}"))
-        rows += [(f"true error {name}", f"{value:.2e} (relative L²)") for name, value in (self.error or {}).items()]
+            own = (self.absolute_estimate or {}).get(name)
+            rms = "" if own is None else f"{_number(own)} in its unit; "
+            rows.append((f"estimated error {name}", f"{_number(value)} ({rms}by comparison with a second solution)"))
+        rows += [(f"true error {name}", f"{value:.2e}") for name, value in (self.error or {}).items()]
+        if self.error_estimate or self.error:
+            rows.append(("", "errors are L², relative to how much a field varies"))
         return rows
 
     def __str__(self) -> str:
@@ -93,12 +97,13 @@ def make_report(solution: Solution) -> Report:
         details=_evolution_details(solution) if solution.facts is None else _static_details(solution),
         residuals=solution.residuals,
         error_estimate=None if estimate is None else {name: float(value) for name, value in estimate.items()},
-        error={name: solution.error(name)["rel_l2"] for name in exact} if exact else None,
+        error={name: solution.error(name)["relative"] for name in exact} if exact else None,
         subspace=subspace_text(solution),
         status=solution.status,
         tol=None if solution.verdict is None else solution.verdict.tol,
         choices=explain(solution),
         decisions=solution.decisions,
+        absolute_estimate=estimate.absolute_errors() if estimate is not None and estimate.scales else None,
     )
 
 

@@ -30,7 +30,10 @@ _KEPT = 4000  # places at which initial data are remembered
 
 
 class Residuals(NamedTuple):
-    """Relative L² residual of the PDE, largest boundary residual, relative L² error of the initial fit."""
+    """L² residual of each equation, largest residual of a boundary condition, L² error of the initial fit.
+
+    Each is relative to the largest term, or to that of a field of the same size that varies over the whole domain.
+    """
 
     pde: dict[str, float]
     boundary: float
@@ -44,7 +47,14 @@ def measure_residuals(solution: Solution, points: int = 200, times: int = 12) ->
     start, end = solution.problem.time
     t = start + (end - start) * (np.arange(times) + rng.random(times)) / times
     t = t[:1] if solution.problem.is_static else t
-    return Residuals(_pde(solution, x, t), boundary_gap(solution, t, rng), initial_misfits(solution, x))
+    sizes = field_sizes(solution, x, t)
+    return Residuals(_pde(solution, x, t, sizes), boundary_gap(solution, t, rng, sizes), initial_misfits(solution, x))
+
+
+def field_sizes(solution: Solution, x: Array, t: Array) -> dict[str, float]:
+    """Return the root mean square of each field at points and times."""
+    problem = solution.problem
+    return {name: _rms(solution.jet_values(x, t, problem.jets.field(name))) for name in problem.fields}
 
 
 # ---- initial data --------------------------------------------------------------------------------
@@ -120,43 +130,71 @@ def condition_gap(
     return ConditionGap(total, wanted, terms)
 
 
-def law_gap(solution: Solution, law: BoundaryLaw, points: BoundaryPoints, times: Array) -> Array:
-    """Return what is left of a boundary law at points and times, (n, m)."""
+def law_gap(solution: Solution, law: BoundaryLaw, points: BoundaryPoints, times: Array) -> tuple[Array, float]:
+    """Return what is left of a boundary law at points and times, (n, m), and the size of its largest term."""
     values = [solution.jet_values(points.x, times, jet) for jet in law.jets_in()]
-    return np.stack([law.values(points, float(t), [v[:, k] for v in values]) for k, t in enumerate(times)], axis=1)
+    gaps = [law.values(points, float(t), [v[:, k] for v in values]) for k, t in enumerate(times)]
+    terms = law.compile(sp.Add.make_args(sp.expand(law.residual)), law.jets_in())
+    with np.errstate(all="ignore"):
+        own = (terms(*points.x.T, *points.normals.T, float(t), *(v[:, k] for v in values)) for k, t in enumerate(times))
+        sizes = [float(np.max(np.abs(term))) for found in own for term in found]
+    return np.stack(gaps, axis=1), max((size for size in sizes if np.isfinite(size)), default=0.0)
 
 
-def boundary_gap(solution: Solution, t: Array, rng: np.random.Generator) -> float:
-    """Return by how much conditions are missed at random points of the boundary, at most."""
-    problem, worst = solution.problem, 0.0
+def boundary_gap(solution: Solution, t: Array, rng: np.random.Generator, sizes: Mapping[str, float]) -> float:
+    """Return by how much conditions are missed at random points of the boundary, at most, relative to their terms.
+
+    These are taken to be as large at least as for fields of given sizes that vary over the whole domain.
+    """
+    problem, worst, length = solution.problem, 0.0, float(np.max(solution.problem.domain.lengths))
     for condition in problem.conditions:
         points = problem.domain.sample_side(condition.side, 20, "random", rng)
-        worst = max(worst, float(np.max(np.abs(condition_gap(solution, [condition], [points], t).total))))
+        gap = condition_gap(solution, [condition], [points], t)
+        scale = float(np.max(np.abs(gap.wanted)))
+        for jet, (factor, values) in gap.terms.items():
+            natural = sizes[jet.field] / length**jet.order
+            scale = max(scale, float(np.max(np.abs(factor))) * max(natural, float(np.max(np.abs(values)))))
+        worst = max(worst, float(np.max(np.abs(gap.total))) / (scale or 1.0))
     for law in problem.laws:
         points = problem.domain.sample_side(law.side, 20, "random", rng)
-        worst = max(worst, float(np.max(np.abs(law_gap(solution, law, points, t)))))
+        gaps, scale = law_gap(solution, law, points, t)
+        worst = max(worst, float(np.max(np.abs(gaps))) / (scale or 1.0))
     for axis in (i for i, periodic in enumerate(problem.domain.periodic) if periodic):
         low = problem.domain.sample_side(FlatSide("", (), axis, 0), 20, "random", rng).x
         high = low.copy()
         high[:, axis] = problem.domain.upper[axis]
         for name in problem.fields:
             jet = problem.jets.field(name)
-            gap = solution.jet_values(low, t, jet) - solution.jet_values(high, t, jet)
-            worst = max(worst, float(np.max(np.abs(gap))))
+            apart = solution.jet_values(low, t, jet) - solution.jet_values(high, t, jet)
+            worst = max(worst, float(np.max(np.abs(apart))) / (sizes[name] or 1.0))
     return worst
 
 
 # ---- equations -----------------------------------------------------------------------------------
 
 
-def _pde(solution: Solution, x: Array, t: Array) -> dict[str, float]:
-    result = {}
+def _pde(solution: Solution, x: Array, t: Array, sizes: Mapping[str, float]) -> dict[str, float]:
+    result, values = {}, sqrt(len(x) * len(t))  # the norm of as many ones
     for equation in solution.problem.equations:
-        size = float(np.linalg.norm(solution.jet_values(x, t, solution.problem.jets.field(equation.field))))
+        size = values * sizes[equation.field]
         per_time = size / float(t[-1] - t[0]) ** equation.order if equation.order else 0.0
         gap, scale = imbalance(solution, equation, x, t, interpolated=True)
-        result[equation.field] = gap / max(scale, per_time, 1e-300)
+        natural = values * _natural(solution.problem, equation, x, t, sizes)
+        result[equation.field] = gap / max(scale, per_time, natural, 1e-300)
     return result
+
+
+def _natural(problem: Problem, equation: Equation, x: Array, t: Array, sizes: Mapping[str, float]) -> float:
+    """Return the size of the largest linear term for fields that vary over the whole domain."""
+    jets, length = [jet for jet in equation.linear if jet.field in sizes], float(np.max(problem.domain.lengths))
+    factors = problem.compile([equation.linear[jet] for jet in jets])(*x.T, float(t[0]))
+    with np.errstate(all="ignore"):
+        own = [_rms(np.asarray(f)) * sizes[jet.field] / length**jet.order for jet, f in zip(jets, factors, strict=True)]
+    return max((size for size in own if np.isfinite(size)), default=0.0)
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(values, dtype=float))))
 
 
 def imbalance(

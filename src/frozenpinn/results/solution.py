@@ -42,6 +42,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
 if TYPE_CHECKING:
+    from frozenpinn.results.integrals import ComplexNumber, Number
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
 
@@ -154,8 +155,17 @@ class Solution(Shown):
 
     @property
     def status(self) -> str:
-        """``"converged"`` (within the tolerance), ``"reached"`` (the best found) or ``"unchecked"`` (no tolerance)."""
+        """What became of the tolerance.
+
+        ``"converged"``: the estimated error is within it. ``"reached"``: it is not, this is the best found. ``"error
+        unknown"``: there was no estimate of the error. ``"unchecked"``: no tolerance was given.
+        """
         return "unchecked" if self.verdict is None else self.verdict.status
+
+    @property
+    def quantity(self) -> Number | ComplexNumber | None:
+        """The number that the solve was for, with its error: ``solve(problem, tol=…, quantity="mean(u)")``."""
+        return None if self.verdict is None or self.verdict.goal is None else self.verdict.goal.number
 
     @property
     def collocation(self) -> Array:
@@ -379,7 +389,10 @@ class Solution(Shown):
     def error(
         self, field: str | None = None, points: int = 256, times: int = 100, at: Array | None = None
     ) -> dict[str, float]:
-        """Return relative L² error and RMSE against ``problem.exact`` on a uniform space-time grid.
+        """Return errors against ``problem.exact`` on a uniform space-time grid.
+
+        ``"rmse"`` is their root mean square, ``"rel_l2"`` is relative to the L² norm of the field, and ``"relative"``
+        to how much it varies, as tolerances and estimates are.
 
         Parameters
         ----------
@@ -399,7 +412,8 @@ class Solution(Shown):
         parts = self.problem.composites.parts(name)
         exact = np.stack([exact_values(self.problem, part, x, t) for part in parts])
         found = np.stack([self.jet_values(x, t, self.problem.jets.field(part)) for part in parts])
-        return relative_error(found, exact)
+        scales = {} if self.error_estimate is None else self.error_estimate.scales
+        return relative_error(found, exact, scales.get(parts[0]))
 
     def error_at(self, *where: Any, field: str | None = None, **named: Any) -> Array:
         """Return the estimated absolute error at points and times, given as for evaluation.

@@ -16,6 +16,7 @@ from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolat
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.quantity import Goal
 from frozenpinn.results.report import Report, finite
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
@@ -45,7 +46,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         "composites": solution.problem.composites.as_dict(),
         **_frame(solution.problem),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
-        "verdict": None if solution.verdict is None else finite(solution.verdict._asdict()),
+        "verdict": None if solution.verdict is None else finite(_verdict(solution.verdict)),
         "report": solution.report.as_dict(),
         **_put_solve(solution, "", arrays),
         "witness": None if witness is None else _put_solve(witness, "witness/", arrays),
@@ -163,6 +164,10 @@ def _probe(solution: Solution) -> None:
             found.jet_values(x, times, problem.jets.field(name))
 
 
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {**verdict._asdict(), "goal": None if verdict.goal is None else verdict.goal.as_dict()}
+
+
 def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
     problem = _problem(meta, arrays)
     solution = _solve(meta, arrays, problem, meta, "")
@@ -171,7 +176,8 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
         attempts = tuple(
             (_width(w), float("inf") if error is None else error, s) for w, error, s in verdict["attempts"]
         )
-        verdict = Verdict(**{**verdict, "attempts": attempts})
+        goal = verdict.get("goal")
+        verdict = Verdict(**{**verdict, "attempts": attempts, "goal": None if goal is None else Goal.from_dict(goal)})
     witness = meta["witness"]
     return replace(
         solution,

@@ -58,6 +58,8 @@ OPTIONAL: Mapping[str, str] = {
     "resolved axes": "axes that are resolved keep their width as the others grow",
     "fronts along axes": "the basis follows a front along an axis of a box",
     "coarser companion": "a first solve that is known to be good is judged by a coarser one",
+    # refusals
+    "condition count": "problems with too many or too few conditions on a side are refused",
     # raised estimates
     "doubt": "the estimate is raised to what is left of the equations, which does not fall",
     "blind residuals": "residuals do not tell how much better the finer solution is",

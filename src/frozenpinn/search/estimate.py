@@ -10,6 +10,7 @@ residuals may exceed errors by orders of magnitude, but they do so for both.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +19,14 @@ from frozenpinn.analysis.probing import Probe, grid_probe, probe
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.results.residuals import boundary_gap, imbalance, initial_misfits
+from frozenpinn.results.evaluation import LEAST_VARIATION
+from frozenpinn.results.residuals import boundary_gap, field_sizes, imbalance, initial_misfits
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.rules import EstimateRules
+from frozenpinn.search.settings import Settings
 from frozenpinn.search.sizing import has_constant_coefficients
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import KnownParts
@@ -69,6 +72,30 @@ def smaller_size(mine: Array, theirs: Array) -> float:
     least = 0.1  # part of the larger size, if one of them explodes
     sizes = root_mean_square(mine), root_mean_square(theirs)
     return min(sizes[1], max(sizes[0], least * sizes[1])) if np.isfinite(sizes[0]) else sizes[1]
+
+
+def scales_of(
+    problem: Problem,
+    places: Probe,
+    values: Mapping[str, Values],
+    settings: Settings,
+    sizes: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Return what errors of fields are relative to: what the user has named, or how much each varies.
+
+    So a temperature in kelvin is judged as the same one in degrees Celsius. ``values`` are those at even times. A field
+    whose size in ``sizes`` is not its own is judged by that.
+    """
+    varying: dict[str, float] = {}
+    for name, (mine, theirs) in values.items():
+        own = smaller_size(places.rms(mine), places.rms(theirs))
+        spread = smaller_size(*(places.rms(each - np.mean(places.weights @ each)) for each in (mine, theirs)))
+        varying[name] = max(spread, LEAST_VARIATION * own)
+        if sizes is not None and sizes[name] != own:
+            varying[name] = sizes[name]
+    together = {name: [varying[part] for part in problem.composites.together(name)] for name in values}
+    found = {name: float(np.linalg.norm(parts)) for name, parts in together.items()}  # a vanishing part: by the rest
+    return found | settings.scales(problem)
 
 
 def root_mean_square(values: Array, times: Array | None = None) -> float:
@@ -201,11 +228,9 @@ def _obeys_conditions(solution: Solution) -> bool:
 
 
 def _boundary(solution: Solution, x: Array, times: Array) -> float:
-    """Return by how much boundary conditions are missed, relative to the size of the largest field."""
-    problem = solution.problem
-    values = [solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields]
-    size = max(float(np.sqrt(np.mean(v**2))) for v in values)
-    return boundary_gap(solution, times, np.random.default_rng(Seed.RESIDUALS)) / (size or 1.0)
+    """Return by how much boundary conditions are missed, relative to their terms."""
+    rng = np.random.default_rng(Seed.RESIDUALS)
+    return boundary_gap(solution, times, rng, field_sizes(solution, x, times))
 
 
 def _ratio(coarser: float, finer: float) -> float:

@@ -19,6 +19,7 @@ from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.statement.problem import Problem
 
 if TYPE_CHECKING:
+    from frozenpinn.results.quantity import Goal
     from frozenpinn.search.settings import Task
 
 
@@ -158,7 +159,8 @@ class Attempt:
     """One solve of a search: what it cost, what it warned of, what its error was found to be, and by which other one.
 
     Solutions that will not be returned are forgotten. ``left`` is what it leaves of its equations at held-out points,
-    not a number if that was not measured; ``steps`` the part of the error that is due to steps in time.
+    not a number if that was not measured; ``steps`` the part of the error that is due to steps in time; ``goal`` the
+    number that is asked for.
     """
 
     task: Task
@@ -170,10 +172,13 @@ class Attempt:
     witness: Solution | None = None
     left: float = float("nan")
     steps: float = 0.0
+    goal: Goal | None = None
 
     @property
     def error(self) -> float:
-        """The estimated error; infinite if it is not known."""
+        """The estimated error, of the number if one is asked for; infinite if it is not known."""
+        if self.goal is not None:
+            return self.goal.error
         worst = float("nan") if self.estimate is None else self.estimate.worst
         return worst if np.isfinite(worst) else float("inf")
 

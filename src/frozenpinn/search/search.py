@@ -26,7 +26,7 @@ from frozenpinn.errors import (
     silenced,
     warn,
 )
-from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
+from frozenpinn.results.error_estimate import UNKNOWN_ERROR, ErrorEstimate, Verdict
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget, OverrunError, Progress
 from frozenpinn.runtime.decisions import Decision, distinct
@@ -133,14 +133,26 @@ class Search:
         assert a.solution is not None
         assert b.solution is not None
         pair = self.kind.judge(a.solution, b.solution, self.task, self.rules.safety * self.tol)
-        self._distances.append(pair.coarser.worst)
         if a.estimate is None or not pair.coarser.worst <= explains * max(pair.ratio, 1.0) * a.error:
             a = replace(a, estimate=pair.coarser, witness=b.solution)
         b = replace(b, estimate=pair.finer, witness=a.solution, steps=pair.steps)
-        a, b = (self._doubted(x) for x in (a, b))
+        a, b = self._doubted(a), self._doubted(b)
+        if b.estimate is not None and _DOUBT in b.estimate.decisions:  # coarser ones are no better
+            a, *before = (self._raised(x) for x in (a, *before))
+        a, b = self._with_goal(a), self._with_goal(b)
+        self._distances.append(pair.coarser.worst if a.goal is None else a.goal.error)
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
         self.attempts = [*before, a, b]
+
+    def _with_goal(self, attempt: Attempt) -> Attempt:
+        """Return an attempt with the number that is asked for, if any."""
+        quantity, solution = self.task.quantity, attempt.solution
+        if quantity is None or solution is None:
+            return attempt
+        judged = replace(solution, witness=attempt.witness, error_estimate=attempt.estimate)
+        with silenced():
+            return replace(attempt, goal=quantity.of(judged, max(0.03 * self.tol, 1e-13)))  # of quadrature: little
 
     def _doubted(self, attempt: Attempt) -> Attempt:
         """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
@@ -149,9 +161,13 @@ class Search:
         history = [(a.task.effort, a.left) for a in self.attempts]
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
-        if left is None or attempt.estimate is None or left > self.task.rules.static.blind or "doubt" in self._without:
-            return attempt  # where nothing is resolved, distances are as large as solutions, and residuals mean less
-        return replace(attempt, estimate=attempt.estimate.at_least(left, _DOUBT))
+        return attempt if left is None else self._raised(attempt)
+
+    def _raised(self, attempt: Attempt) -> Attempt:
+        """Raise an estimate to what is left of the equations, at most to the size of the solution."""
+        if not np.isfinite(attempt.left) or attempt.estimate is None or "doubt" in self._without:
+            return attempt
+        return replace(attempt, estimate=attempt.estimate.at_least(min(attempt.left, 1.0), _DOUBT))
 
     def _reason_to_stop(self) -> str | None:
         """Return why growing on makes no sense, if so; nothing to say if the tolerance is met."""
@@ -233,7 +249,7 @@ class Search:
     @property
     def _needs_no_finer(self) -> bool:
         """Whether the first solve is known to be good enough, so that a coarser one suffices to judge it."""
-        if len(self.attempts) > 1 or not self.task.grows or "coarser companion" in self._without:
+        if len(self.attempts) > 1 or not self.task.grows or "coarser companion" in self._without or self.task.quantity:
             return False
         assert self.attempts[0].solution is not None
         error = known_error(self.attempts[0].solution, self.task.rules.estimate)
@@ -375,8 +391,9 @@ class Search:
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
         best = self._best(self._answers)
+        best = best if best.goal is not None else self._with_goal(best)
         assert best.solution is not None
-        met = best.error <= self.tol
+        met, known = best.error <= self.tol, np.isfinite(best.error)
         if best.left > self.task.rules.static.untrusted:
             reason = stall_reason(best.left)
         if not met:
@@ -390,14 +407,14 @@ class Search:
             decisions=distinct([*best.solution.decisions, *self._decisions, *estimate.decisions]),
             witness=best.witness,
             verdict=Verdict(
-                "converged" if met else "reached",
+                "converged" if met else "reached" if known else UNKNOWN_ERROR,
                 self.tol,
                 "" if met else reason,
                 tuple((a.width, a.error, a.seconds) for a in self.attempts),
+                best.goal,
             ),
             seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
         )
-        known = np.isfinite(best.error)
         for caught in best.warnings:
             if not (known and issubclass(caught.category, ResolutionWarning)):  # the error estimate covers it
                 warn(caught.message)
@@ -415,6 +432,10 @@ def complaint(solution: Solution, tol: float, reason: str) -> str:
     """Say how far the solution is from what was asked for."""
     estimate = solution.error_estimate
     assert estimate is not None
+    goal = None if solution.verdict is None else solution.verdict.goal
+    if goal is not None:
+        known = f"the estimated relative error of {goal.text} is {goal.error:.2g}, above tol={tol:g}"
+        return f"{known if np.isfinite(goal.error) else f'the error of {goal.text} is not known'}: {reason}."
     if not np.isfinite(estimate.worst):
         return f"the error can't be estimated: {reason}."
     first = f"the estimated error is {estimate.worst:.2g}, above tol={tol:g}: {reason}."
@@ -462,7 +483,8 @@ def solve_again(solution: Solution, task: Task, values: Mapping[str, Any]) -> So
     problem, settings = solution.problem.at(**values), task.settings
     tol, seed = task.tolerances.solution, task.seed if task.asked is None else task.asked
     tolerances = Tolerances.of(tol, settings.rtol, settings.rules.search)
-    fresh = Task(settings, seed, tolerances, first=sizes_needed(solution), asked=seed, kind=task.kind)
+    first, quantity = sizes_needed(solution), task.quantity
+    fresh = Task(settings, seed, tolerances, first=first, asked=seed, kind=task.kind, quantity=quantity)
     with Summarised():
         check_well_posed(problem)
         if tol is None:

@@ -17,9 +17,11 @@ from frozenpinn.integrators import Integrator
 from frozenpinn.runtime.arguments import MAX_NUMBER, between, check_flag, is_number, is_whole, shown, spelled
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision
 from frozenpinn.search.rules import FINEST, Rules, SearchRules
+from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
+    from frozenpinn.results.quantity import Quantity
     from frozenpinn.search.kind import Kind
 
 Directions: TypeAlias = Sequence[Sequence[float]] | np.ndarray
@@ -118,6 +120,9 @@ class Settings:
     scale
         The smallest scale on which Python functions of the problem may vary, as a part of the domain and of the time;
         they are sampled twice as finely. By default 1/256. Formulas need no such hint.
+    relative_to
+        What the tolerance and estimated errors are relative to: a number, or one for each field, in its unit:
+        ``{"T": 100}``. By default how much a field varies.
     without
         Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
         in ``solution.decisions``.
@@ -152,15 +157,32 @@ class Settings:
     windows: int | str | Windows | None = "auto"
     subspace: Literal["auto"] | Directions | None = "auto"
     scale: float | None = None
+    relative_to: float | Mapping[str, float] | tuple[tuple[str, float], ...] | None = None
     without: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
         for name in ("width", "points", "subspace", "without"):
             object.__setattr__(self, name, _own(getattr(self, name)))
+        if isinstance(self.relative_to, Mapping):  # as pairs, which do not change when the user's own does
+            object.__setattr__(self, "relative_to", tuple(self.relative_to.items()))
         check_kinds(self)
         if not isinstance(self.windows, str | Windows):
             check_windows(self.windows)
+
+    def scales(self, problem: Problem) -> dict[str, float]:
+        """Return what errors of real fields are to be relative to, where the user has said it."""
+        named = self.relative_to
+        if named is None or isinstance(named, Mapping):  # which is a tuple of pairs by now
+            return {}
+        if not isinstance(named, tuple):
+            return dict.fromkeys(problem.fields, float(named))
+        if unknown := [name for name, _ in named if name not in (*problem.composites.names, *problem.fields)]:
+            raise SettingsError(
+                f"relative_to has {shown(unknown[0])}, which is no field; the fields are "
+                f"{choices(problem.composites.names)}."
+            )
+        return {part: float(value) for name, value in named for part in problem.composites.parts(name)}
 
 
 def _own(given: Any) -> Any:
@@ -257,6 +279,8 @@ class Task:
         The seed that the user has given; None if it is ``seed``.
     kind
         Who solves it; None for what is planned here and solved elsewhere.
+    quantity
+        The number whose error has to meet the tolerance; None for the fields.
     """
 
     settings: Settings
@@ -268,6 +292,7 @@ class Task:
     first: Sizes | None = None
     asked: int | None = None
     kind: Kind | None = None
+    quantity: Quantity | None = None
 
     def again(self, solution: Any, values: Mapping[str, Any]) -> Any:
         """Solve the problem of a solution of this task for other values of parameters."""
@@ -406,6 +431,7 @@ def check_kinds(settings: Any) -> None:
         _check_between("rtol", settings.rtol)
     if not isinstance(settings.point_method, str):
         raise SettingsError(f"point_method is a name such as 'gauss' or 'auto', got {shown(settings.point_method)}.")
+    _check_scales(settings.relative_to)
     if settings.without != ():
         _check_without(settings.without)
     if not isinstance(settings.rules, Rules):
@@ -422,6 +448,16 @@ def check_windows(count: Any) -> None:
 def optional_decisions() -> tuple[str, ...]:
     """Return the names of all that can be switched off; every transform of the list can."""
     return tuple(dict.fromkeys([*OPTIONAL, *(transform.name for transform in TRANSFORMS)]))
+
+
+def _check_scales(given: Any) -> None:
+    """Refuse what errors can't be relative to."""
+    values = [value for _, value in given] if isinstance(given, tuple) else [] if given is None else [given]
+    if not all(between(value, 0, MAX_NUMBER) and value > 0 for value in values):
+        raise SettingsError(
+            "relative_to is a positive number, or one for each field as in relative_to={'u': 100}; got "
+            f"{shown(dict(given) if isinstance(given, tuple) else given)}."
+        )
 
 
 def _check_without(given: Any) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.search.rules import StaticRules
 
@@ -23,7 +25,7 @@ def doubt(effort: float, left: float, history: History, rules: StaticRules, proj
     Examples
     --------
     >>> rules = StaticRules()
-    >>> doubt(4.0, 0.23, [(1.0, 0.3), (4.0, 0.23)], rules), doubt(4.0, 0.05, [(1.0, 0.05)], rules)
+    >>> doubt(4.0, 0.23, [(1.0, 0.3), (4.0, 0.23)], rules), doubt(1.25, 0.05, [(1.0, 0.05)], rules)
     (0.23, 0.05)
     >>> doubt(4.0, 0.01, [(1.0, 0.3), (4.0, 0.01)], rules) is None
     True
@@ -34,10 +36,12 @@ def doubt(effort: float, left: float, history: History, rules: StaticRules, proj
 
 
 def _flat(effort: float, left: float, history: History, rules: StaticRules) -> bool:
-    """Whether narrower networks have left about as little."""
-    before = [other for narrower, other in history if rules.wider * narrower <= effort]
-    falls = 0.85  # to this part of what a narrower network has left, at least
-    return bool(before) and left > falls * min(before[-1], before[0])
+    """Whether narrower networks have left about as little, as far as their widths differ."""
+    falls = 0.85  # to this part of what a network has left that is narrower by the factor of the rules, at least
+    nearest = 1.2  # ratio of two widths that can be compared at all: a first solve and its witness
+    before = [(effort / narrower, other) for narrower, other in history if nearest * narrower <= effort]
+    parts = [(falls ** (np.log(growth) / np.log(rules.wider)), other) for growth, other in before]
+    return any(left > part * other for part, other in (parts[:1] + parts[-1:]))
 
 
 def stalls_for_good(history: History, rules: StaticRules) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
+COUNT = "count"  #: the kind of findings about numbers of conditions
 UNDERFLOW = float(np.finfo(float).tiny)  #: below this, numbers have few digits: no difference means anything
 
 
@@ -19,9 +23,9 @@ class Finding:
     Attributes
     ----------
     kind
-        ``"ill-posed"``, ``"conditions"`` (surplus or missing ones), ``"contradiction"``, ``"exact"`` (an exact solution
-        that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"`` (how well arrays are known between
-        their values) or ``"scales"``.
+        ``"ill-posed"``, ``"count"`` (surplus or missing conditions), ``"conditions"`` (others), ``"contradiction"``,
+        ``"exact"`` (an exact solution that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"``
+        (how well arrays are known between their values) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text
@@ -34,6 +38,18 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.severity} ({self.kind}): {self.text}"
+
+
+def miscounted(where: str, given: int, needed: int, what: str, problem: Problem, is_certain: bool) -> Finding:
+    """Return the objection to a wrong number of conditions, an error where the analysis is certain."""
+    names = problem.composites.names
+    hint = "Free() imposes nothing" if given > needed else f"add a condition such as '{names[0]} = 0'"
+    insist = " To solve it as it stands, pass settings=fp.Settings(without=('condition count',))." if is_certain else ""
+    text = (
+        f"{where} {given} condition(s) for {len(problem.fields)} field(s), but the equations need {needed}; that is "
+        f"{what}. ({hint}.){insist}"
+    )
+    return Finding(COUNT, "error" if is_certain else "warning", text)
 
 
 @dataclass(frozen=True)

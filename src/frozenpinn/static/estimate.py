@@ -13,10 +13,18 @@ from frozenpinn.analysis.probing import Probe
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.decisions import Decision, distinct
-from frozenpinn.search.estimate import Values, places_of, residual_ratio, root_mean_square, smaller_size, values_at
+from frozenpinn.search.estimate import (
+    Values,
+    places_of,
+    residual_ratio,
+    root_mean_square,
+    scales_of,
+    smaller_size,
+    values_at,
+)
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
-from frozenpinn.search.settings import Task
+from frozenpinn.search.settings import Settings, Task
 from frozenpinn.search.unresolved import UNRESOLVED, missed_features
 from frozenpinn.static.judging import judged_sizes, least_errors
 from frozenpinn.static.start import SolutionStart
@@ -25,26 +33,27 @@ Array = np.ndarray
 _NOW = np.zeros(1)
 
 
-def compare(solution: Solution, finer: Solution, rules: EstimateRules, without: tuple[str, ...] = ()) -> ErrorEstimate:
+def compare(solution: Solution, finer: Solution, settings: Settings) -> ErrorEstimate:
     """Estimate the error of a solution by its distance from one that is at least as accurate."""
     places = places_of(solution, finer)
-    return _estimate(solution, places, values_at(solution, finer, places, _NOW), rules, without=without)
+    return _estimate(solution, places, values_at(solution, finer, places, _NOW), settings)
 
 
-def judge_pair(coarser: Solution, finer: Solution, rules: EstimateRules, without: tuple[str, ...] = ()) -> Pair:
+def judge_pair(coarser: Solution, finer: Solution, settings: Settings) -> Pair:
     """Estimate the errors of two solutions, each by the other."""
     least = 1e-6  # smallest ratio of residuals that is believed
     places = places_of(coarser, finer)
     values = values_at(coarser, finer, places, _NOW)
-    distance = _estimate(coarser, places, values, rules, without=without)
+    rules = settings.rules.estimate
+    distance = _estimate(coarser, places, values, settings)
     ratio = _ratio(coarser, finer)
     ratio = residual_ratio(coarser, finer, distance.worst, rules) if ratio is None else ratio
     part = min(1.0, rules.static_trust * max(ratio, least))
     why = list[Decision]()
-    if part < 1.0 and "blind residuals" not in without and not _is_comparable(coarser, finer, rules):
+    if part < 1.0 and "blind residuals" not in settings.without and not _is_comparable(coarser, finer, rules):
         why.append(Decision("blind residuals", "errors hardly leave a residual, or both solutions are of other kinds"))
         part = 1.0
-    return Pair(distance, _estimate(finer, places, values, rules, part, without, why), ratio)
+    return Pair(distance, _estimate(finer, places, values, settings, part, why), ratio)
 
 
 def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
@@ -96,37 +105,40 @@ def _estimate(
     solution: Solution,
     places: Probe,
     values: dict[str, Values],
-    rules: EstimateRules,
+    settings: Settings,
     part: float | None = None,
-    without: tuple[str, ...] = (),
     why: Sequence[Decision] = (),
 ) -> ErrorEstimate:
     """Estimate the error of the first of two solutions by their distance, or of the second by a part of it.
 
-    ``without`` names what is not to raise it, ``why`` what has determined the part.
+    ``settings`` name what is not to raise it, ``why`` what has determined the part.
     """
-    problem = solution.problem
+    problem, rules = solution.problem, settings.rules.estimate
     overall, curves, parts, raised = {}, {}, {}, list(why)
-    least = {} if "missed data" in without else _least(solution)
+    least = {} if "missed data" in settings.without else _least(solution)
     own = {name: smaller_size(places.rms(a), places.rms(b)) for name, (a, b) in values.items()}
     own = judged_sizes(problem, own)
+    scales = scales_of(problem, places, values, settings, own)
     for name, (mine, theirs) in values.items():
         gaps = places.rms(mine - theirs)
         whole = [own[part] for part in problem.composites.together(name)]  # a vanishing part is judged by the rest
-        scale = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
+        size = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
+        scale = scales[name] = scales[name] or size
         if part is not None:
             kept = np.minimum(_part(problem.is_linear, part, gaps / scale, rules) * gaps, gaps)
             parts[name] = np.divide(kept, gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = kept
-        if least.get(name, 0.0) * scale > np.max(gaps):
+        if least.get(name, 0.0) * size > np.max(gaps):
             raised.append(Decision("missed data", "prescribed values and residuals imply larger errors"))
-        gaps = np.maximum(gaps, scale * least.get(name, 0.0))
-        if "unresolved features" not in without and np.any(unseen := missed_features(solution, name, _NOW)):
+        gaps = np.maximum(gaps, size * least.get(name, 0.0))
+        if "unresolved features" not in settings.without and np.any(unseen := missed_features(solution, name, _NOW)):
             raised.append(Decision("unresolved features", UNRESOLVED))
             gaps = gaps + unseen
         curves[name], overall[name] = gaps / scale, root_mean_square(gaps) / scale
     composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
-    return ErrorEstimate(overall, _NOW, curves, parts=parts, composed=composed, decisions=distinct(raised))
+    return ErrorEstimate(
+        overall, _NOW, curves, parts=parts, composed=composed, decisions=distinct(raised), scales=scales
+    )
 
 
 def _part(linear: bool, part: float, distance: Array, rules: EstimateRules) -> Array:

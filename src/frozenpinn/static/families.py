@@ -60,6 +60,8 @@ class Family:
     def layer(self, plan: StaticPlan, points: Points) -> HiddenLayer:
         """Draw the features of a solve."""
         sampler = self.sampler if self.sampler.width == plan.width else with_width(self.sampler, plan.width)
+        if isinstance(sampler, MultiScale) and sampler.grading is not None and plan.slopes is not None:
+            sampler = sampler.graded(plan.grading(plan.slopes))
         hidden = sampler.sample(points, np.random.default_rng(plan.task.seed))
         return with_parts(plan.problem, replace(hidden, singular=self.special) if self.count else hidden)
 
@@ -102,7 +104,12 @@ def families(plan: StaticPlan) -> list[Family]:
     waves = [Family(Waves(plan.width, reach, periods=known, mixed=many), always) for reach in reaches]
     if any(domain.periodic) or "pilots" in settings.without:
         return waves
-    return [*waves, Family(MultiScale(plan.width), always)]
+    neurons = Family(MultiScale(plan.width), always)
+    if plan.slopes is not None:
+        own = MultiScale(plan.width).graded(plan.grading(plan.slopes))
+        why = (Decision("narrow features", "formulas are narrow in places, where points and neurons lie"),)
+        return [*waves, neurons, Family(own, always, decisions=why)]
+    return [*waves, neurons]
 
 
 def stretched(family: Family, plan: StaticPlan, found: Function) -> Iterator[Family]:

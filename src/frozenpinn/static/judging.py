@@ -22,6 +22,7 @@ from frozenpinn.language.program import Bound
 from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.rules import StaticRules
+from frozenpinn.search.unresolved import judged_features, places_in
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
@@ -29,12 +30,16 @@ Array = np.ndarray
 
 
 class HeldOut(NamedTuple):
-    """Points of the domain, and of the side of each condition and nonlinear one; those of all sides in one array."""
+    """Points of the domain, and of the side of each condition and nonlinear one; those of all sides in one array.
+
+    ``narrow`` has points in the cells of each narrow feature of the formulas.
+    """
 
     inside: Array
     sides: tuple[BoundaryPoints, ...]
     laws: tuple[BoundaryPoints, ...]
     around: Array
+    narrow: tuple[Array, ...] = ()
 
 
 class Once:
@@ -50,7 +55,7 @@ class Once:
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the function."""
         part = self._parts.get(id(x))
-        if part is None and x is not self._places.inside:
+        if part is None and x is not self._places.inside and not any(x is own for own in self._places.narrow):
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
         known = self._known.setdefault(id(where), {})
@@ -75,7 +80,9 @@ def held_out(problem: Problem) -> HeldOut:
     drawn = [domain.sample_side(side, each, "random", rng) for side in where]
     sides = [replace(points, x=frozen(points.x)) for points in drawn]
     around = frozen(np.concatenate([points.x for points in sides])) if sides else x[:0]
-    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]), around)
+    own = (frozen(places_in(problem, feature, rng)) for feature in judged_features(problem))
+    narrow = tuple(places for places in own if len(places))
+    return HeldOut(x, tuple(sides[: len(problem.conditions)]), tuple(sides[len(problem.conditions) :]), around, narrow)
 
 
 @remembered
@@ -143,7 +150,8 @@ def held_out_residual(problem: Problem, function: Function) -> float:
 def left_at(problem: Problem, function: Function, places: HeldOut) -> float:
     """Return what a function leaves at given places, which live as long as the problem."""
     sizes = _sizes(problem, function, places.inside)
-    gaps = [_equation_gap(problem, name, function, places.inside, sizes) for name in problem.fields]
+    where = (places.inside, *places.narrow)
+    gaps = [_equation_gap(problem, name, function, x, sizes) for name in problem.fields for x in where]
     weight = 10.0  # of a misfit of conditions, compared with one of equations
     for k, points in enumerate(places.sides):
         gaps.append(weight * _condition_gap(problem, k, points, function, sizes))

@@ -52,12 +52,12 @@ class Static:
     def compare(self, solution: Solution, finer: Solution, task: Task) -> ErrorEstimate:
         """Estimate the error of a solution by its distance from a finer one."""
         with blas_threads(0.0):
-            return compare(solution, finer, task.rules.estimate, task.settings.without)
+            return compare(solution, finer, task.settings)
 
     def judge(self, coarser: Solution, finer: Solution, task: Task, tol: float) -> Pair:
         """Estimate the errors of two solutions, each by the other."""
         with blas_threads(0.0):
-            return judge_pair(coarser, finer, task.rules.estimate, task.settings.without)
+            return judge_pair(coarser, finer, task.settings)
 
     def alone(self, solution: Solution, rules: EstimateRules) -> ErrorEstimate:
         """Estimate the error by the narrow solve that has chosen the features."""

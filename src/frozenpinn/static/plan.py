@@ -11,13 +11,15 @@ import numpy as np
 from frozenpinn.assembly.collocation import BOUNDARY, Collocation, ignore_progress
 from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
 from frozenpinn.geometry.array_arguments import frozen
 from frozenpinn.runtime.budget import amount, physical_memory
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.search.settings import Task
+from frozenpinn.search.grading import Slopes, grade, graded_points, places_at_rest
+from frozenpinn.search.settings import Task, Windows
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -50,6 +52,20 @@ class StaticPlan:
     special: int = 0
     sites: MorePoints | None = None
     announce: Callable[[], None] = ignore_progress
+
+    @property
+    def slopes(self) -> Slopes | None:
+        """By what points and neurons on an interval are graded: narrow features of its formulas; None without."""
+        settings, domain = self.task.settings, self.problem.domain
+        graded = domain.dimension == 1 and not any(domain.periodic) and settings.point_method == "auto"
+        if not graded or self.problem.interfaces is not None or "narrow features" in settings.without:
+            return None
+        places = places_at_rest(self.problem)
+        return None if places is None else places[0]
+
+    def grading(self, slopes: Slopes) -> Grading:
+        """Return the grading of an interval for a network of this width."""
+        return grade(slopes.places, slopes.sizes, Windows().floor, self.width)
 
     @property
     def _unknowns(self) -> float:
@@ -116,7 +132,9 @@ class StaticPlan:
         n: Any = self.count
         if isinstance(domain, Box) and method in ("gauss", "uniform", "spectral"):
             n = [*_per_axis(domain, self.count)]
-        points = points_on_parts(self.problem, self.count)
+        points, slopes = points_on_parts(self.problem, self.count), self.slopes
+        if slopes is not None:
+            points = graded_points(self.grading(slopes), self.count, "gauss", np.random.default_rng(self.task.seed))
         points = with_small_parts(self.problem, domain.sample(n, method, self.task.seed)) if points is None else points
         if not self.task.settings.quadrature:
             points = points.equally_weighted()

@@ -28,7 +28,7 @@ from frozenpinn.solve import solve_from
 from frozenpinn.sweeps.definition import Definition, Table, applied
 
 Array = np.ndarray
-STATUS = ("pending", "converged", "reached", "unchecked", "failed")  #: in the order of their codes
+STATUS = ("pending", "converged", "reached", "unchecked", "failed", "error unknown")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
 TRIES = 2  #: narrower widths for a pilot, each if the one before met the tolerance
 WORTH = 0.9  #: part of the width above which a narrower one saves less than it costs to try

@@ -188,7 +188,7 @@ def _interpolated(theta: Array, y: Array, place: Array) -> Array:
 
 
 def _good(runs: xarray.Dataset) -> Any:
-    good = np.isin(np.asarray(runs.status, dtype=str), ("converged", "reached", "unchecked"))
+    good = np.isin(np.asarray(runs.status, dtype=str), ("converged", "reached", "error unknown", "unchecked"))
     if not np.any(good):
         raise EvaluationError("no run of this sweep has values; their 'reason' tells why.")
     return runs.isel(run=np.flatnonzero(good))

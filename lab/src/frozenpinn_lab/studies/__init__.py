@@ -25,6 +25,7 @@ from frozenpinn_lab.studies import (
     nasty,
     paper,
     pinn_ablation,
+    quantities,
     rcond,
     scaling,
     slices,
@@ -77,6 +78,7 @@ STUDIES: dict[str, Study] = {
         fuzz.STUDY,
         sweep.STUDY,
         paper.STUDY,
+        quantities.STUDY,
     )
 }
 

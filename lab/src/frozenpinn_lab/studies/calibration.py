@@ -142,7 +142,7 @@ def measure(job: CalibrationRun) -> Row:
         row["failures"].append(f"{job.name}, tol = {job.tol:g}, seed {job.seed}: {error}")
         return row
     at = None if entry.test_points is None else entry.test_points(problem)
-    true = max(solution.error(name, at=at)["rel_l2"] for name in problem.fields)
+    true = max(solution.error(name, at=at)["relative"] for name in problem.fields)
     row |= {"status": status, "seconds": seconds}
     if not math.isfinite(true):
         row["failures"].append(f"{job.name}, tol = {job.tol:g}, seed {job.seed}: the solution is not finite.")

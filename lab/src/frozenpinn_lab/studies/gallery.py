@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import SettingsError, choices, suggestion
-from frozenpinn.results.evaluation import relative_error, unseen_points
+from frozenpinn.results.evaluation import unseen_points, variation
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.search.settings import read_tolerance
@@ -145,7 +145,7 @@ def _true_error(solution: Solution, seed: int, tol: float, time_limit: float) ->
     """Return the error, what it was measured against, and why if that is nothing."""
     problem = solution.problem
     if problem.exact:
-        errors = [solution.error(name, points=POINTS, times=TIMES)["rel_l2"] for name in problem.fields]
+        errors = [solution.error(name, points=POINTS, times=TIMES)["relative"] for name in problem.fields]
         return {"error": max(errors), "truth": "exact"}
     if solution.status != CONVERGED:
         return {"no_truth": f"{solution.status}, so that no finer solution was asked for"}
@@ -157,11 +157,11 @@ def _true_error(solution: Solution, seed: int, tol: float, time_limit: float) ->
 
 
 def distance(solution: Solution, finer: Solution, name: str) -> float:
-    """Return the relative L² distance of two solutions of one problem, on the grid of all errors."""
+    """Return the L² distance of two solutions of one problem, relative to how much it varies, on the grid of errors."""
     x, t = unseen_points(solution.problem, POINTS, TIMES)
     jet = solution.problem.jets.field(name)
-    values: list[np.ndarray] = [found.jet_values(x, t, jet) for found in (solution, finer)]
-    return relative_error(*values)["rel_l2"]
+    mine, theirs = (found.jet_values(x, t, jet)[None] for found in (solution, finer))
+    return float(np.sqrt(np.mean((mine - theirs) ** 2))) / variation(theirs)
 
 
 # ---- all runs -------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def measure(name: str, tol: float) -> Row:
     except FrozenPinnError as failure:
         return {**row, "status": type(failure).__name__, "broken": 0, "failures": []}
     assert solution.error_estimate is not None
-    error = max(solution.error(field)["rel_l2"] for field in problem.fields)
+    error = max(solution.error(field)["relative"] for field in problem.fields)
     estimate, status = solution.error_estimate.worst, solution.status
     row |= {"error": error, "estimate": estimate, "seconds": seconds, "status": status}
     is_broken = broken(error - entry.accuracy, estimate, tol, status)
