@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.case import FROZEN_PINN, Case
 from frozenpinn_lab.cases.peers import solve_peer
@@ -77,7 +78,7 @@ def _solved(case: Case, way: str, seconds: float | None, announce: Announce) -> 
 
 def _over_time(solution: Any) -> Iterator[Row]:
     """Show x against t."""
-    problem = solution.problem
+    problem: Problem = solution.problem
     name, domain = problem.fields[0], problem.domain
     x, t = np.linspace(domain.lower[0], domain.upper[0], GRID[0]), np.linspace(*problem.time, GRID[1])
     exact = np.stack([problem.exact[name](x[:, None], float(s)) for s in t], axis=1)

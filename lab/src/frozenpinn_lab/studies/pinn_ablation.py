@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.cases import find_case
@@ -59,7 +60,8 @@ def _trained(
     problem, label = _problem(name), f"{name}, {option} {value}"
     place = find_case(name).test_points
     at = {} if place is None else {"at": place(problem)}
-    settings = replace(SETTINGS[name][METHOD].settings, **{option: value})
+    changed: dict[str, Any] = {option: value}
+    settings = replace(SETTINGS[name][METHOD].settings, **changed)
     settings = replace(settings, lbfgs_steps=DEEP) if option == "layers" else settings
     errors, spent, cut, failures = [], [], 0, []
     for seed in range(seeds):
