@@ -1,4 +1,4 @@
-"""Arrays that can't mean what they seem to: masked, complex, not finite, of the wrong shape. None of them is misread."""
+"""Arrays that can't mean what they seem to: masked, complex, not finite, of the wrong shape. None is misread."""
 
 from datetime import datetime
 from fractions import Fraction

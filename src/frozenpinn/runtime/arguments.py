@@ -75,7 +75,7 @@ def is_complex(value: Any) -> bool:
 
 
 def unmasked(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Any:
-    """Return what was given, unless entries of it, or of arrays in a list, are masked: NumPy would bring back what is below.
+    """Return what was given, unless entries of it, or of arrays in a list, are masked; NumPy forgets that.
 
     Examples
     --------

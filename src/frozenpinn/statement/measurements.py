@@ -16,8 +16,8 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import real_number
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.parser import parse
-from frozenpinn.statement.problem import Problem
 from frozenpinn.runtime.arguments import is_complex, reals
+from frozenpinn.statement.problem import Problem
 from frozenpinn.tables.files import read_csv
 
 Array = np.ndarray
