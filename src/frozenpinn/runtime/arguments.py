@@ -86,7 +86,7 @@ def unmasked(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Any:
     """
     parts = value if isinstance(value, list | tuple) else (value,)
     arrays = [part for part in parts if isinstance(part, np.ma.MaskedArray)]
-    count = sum(int(np.ma.count_masked(array)) for array in arrays)
+    count = sum(int(np.sum(np.ma.getmaskarray(array))) for array in arrays)
     if count:
         size = sum(array.size for array in arrays)
         raise kind(
