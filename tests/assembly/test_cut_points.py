@@ -14,8 +14,16 @@ def with_source(domain, source, initial="0"):
 @pytest.mark.parametrize(
     ("source", "inside", "area"),
     [
-        ("where((x - 0.5)**2 + (y - 0.5)**2 < 0.09, 1, 0)", lambda x, y: np.hypot(x - 0.5, y - 0.5) < 0.3, np.pi * 0.09),
-        ("where((x - 0.5)**2 + (y - 0.5)**2 < 1e-6, 1, 0)", lambda x, y: np.hypot(x - 0.5, y - 0.5) < 1e-3, np.pi * 1e-6),
+        (
+            "where((x - 0.5)**2 + (y - 0.5)**2 < 0.09, 1, 0)",
+            lambda x, y: np.hypot(x - 0.5, y - 0.5) < 0.3,
+            np.pi * 0.09,
+        ),
+        (
+            "where((x - 0.5)**2 + (y - 0.5)**2 < 1e-6, 1, 0)",
+            lambda x, y: np.hypot(x - 0.5, y - 0.5) < 1e-3,
+            np.pi * 1e-6,
+        ),
         ("where(x < 0.3, 1, 0)", lambda x, y: x < 0.3, 0.6),
         ("where(x > 0.8 and y > 0.3, 1, 0)", lambda x, y: (x > 0.8) & (y > 0.3), 0.2 * 1.7 + 0.7),
     ],
