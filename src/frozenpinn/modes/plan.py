@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.linear_part import LinearPart
-from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space

@@ -13,9 +13,9 @@ from scipy.fft import next_fast_len
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.initial_gradient import InitialGradient
+from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.even_axes import even_grid, even_layer
 from frozenpinn.assembly.interfaces import Cut, axis_cuts, cut_grid
-from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
 from frozenpinn.assembly.products import build_product_spaces, is_separable
 from frozenpinn.assembly.spaces import Space
