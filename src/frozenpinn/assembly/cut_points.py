@@ -7,6 +7,7 @@ of points share a good part of that, so no comparison of two solutions shows it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import and_, sub
 
 import numpy as np
 import sympy as sp
@@ -93,9 +94,9 @@ def _one_side(problem: Problem, level: sp.Expr) -> Domain | None:
 def _pieces(part: Domain, side: Domain) -> list[Domain]:
     """Return what of a part is on one side of a jump, and what on the other."""
     found = list[Domain]()
-    for combined in (lambda: part & side, lambda: part - side):
+    for combine in (and_, sub):
         try:
-            piece = combined()
+            piece = combine(part, side)
         except ProblemError:  # it is empty
             continue
         if piece.measure > 0:
