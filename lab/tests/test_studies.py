@@ -825,7 +825,7 @@ def test_the_papers_tables_beside_ours():
 def test_the_papers_inverse_problems_beside_ours(monkeypatch):
     case = inverse_ways.CASES[inverse_ways.HELMHOLTZ]
     small = replace(case, paper=(Alternating(150, 200, 3), 0.0))
-    monkeypatch.setattr(inverse_ways, "CASES", {case.name: small})
+    monkeypatch.setattr(paper, "CASES", {case.name: small})
     runs_of = []
     monkeypatch.setattr(inverse_ways, "infer", lambda *given, **named: runs_of.append(named) or infer(*given, **named))
     paper._unknowns.cache_clear()

@@ -27,6 +27,7 @@ from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.burgers import paper as burgers
 from frozenpinn_lab.cases.case import TOLERANCES, Variant
 from frozenpinn_lab.cases.high_dimension import PROJECTED, paper_heat
+from frozenpinn_lab.cases.inverse import CASES
 from frozenpinn_lab.cases.static_solids import paper as solid
 from frozenpinn_lab.runner import FAILURES, timed, worst_error
 from frozenpinn_lab.studies import inverse_ways
@@ -163,9 +164,12 @@ def _solved(line: Line) -> tuple[Callable[[int], Measured], Callable[[], Measure
     place = variant.test_points or case.test_points
     settings = case.choices("paper", line.precision, variant) if line.settings is None else line.settings()
 
+    def solved(**options: Any) -> Any:
+        return solve(problem, **options)
+
     def judged(**options: Any) -> Measured:
-        solution, seconds = timed(solve, problem, **options)
-        at = {} if place is None else {"at": place(problem)}
+        solution, seconds = timed(solved, **options)
+        at: dict[str, Any] = {} if place is None else {"at": place(problem)}
         return worst_error(solution, problem, **at)["rel_l2"], seconds
 
     by_default = partial(judged, tol=TOLERANCES[line.precision], time_limit=BUDGET)
@@ -185,7 +189,7 @@ def _inferred(line: Line) -> tuple[Callable[[int], Measured], Callable[[], Measu
 @cache
 def _unknowns(name: str, way: str, seed: int) -> tuple[dict[str, float], float]:
     """Return errors of all that an inverse problem asks for; its lines share the run."""
-    case = inverse_ways.CASES[name]
+    case = CASES[name]
     (numbers, functions), seconds = timed(inverse_ways.found_by, case, way, seed)
     return inverse_ways.errors_of(case, numbers, functions), seconds
 
