@@ -39,7 +39,9 @@ def seam_findings(problem: Problem) -> list[Finding]:
 def _is_cut(problem: Problem, axis: int) -> bool:
     """Whether interfaces cut an axis: the seam is one of them then, with a continuous flux."""
     known = problem.interfaces
-    return known is not None and known.material and any(problem.jets.x[axis] in l.free_symbols for l in known.levels)
+    if known is None or not known.material:
+        return False
+    return any(problem.jets.x[axis] in level.free_symbols for level in known.levels)
 
 
 def _on_axis(problem: Problem, equation: Equation, axis: int) -> Finding | None:
@@ -51,14 +53,14 @@ def _on_axis(problem: Problem, equation: Equation, axis: int) -> Finding | None:
         if not np.isfinite(size) or np.max(np.abs(above - below), initial=0.0) <= _JUMPS * size:
             continue
         at = int(np.argmax(np.abs(above - below)))
+        what = f"the coefficient '{shortened(str(coefficient))}' of {problem.jets.name(jet)}"
         low, high = (float(end[axis]) for end in (problem.domain.lower, problem.domain.upper))
         return Finding(
             SEAM,
             "error",
-            f"the axis {x} is periodic, and the coefficient '{shortened(str(coefficient))}' of {problem.jets.name(jet)} "
-            f"jumps across its seam, from {above[at]:.4g} at {x} = {high:g} to {below[at]:.4g} at {x} = {low:g}; whether "
-            "the flux or the slope is continuous there is not known. Write a coefficient that is the same on both "
-            "sides, with a short smooth transition if need be. To solve it with continuous slopes, pass "
+            f"the axis {x} is periodic, and {what} jumps across its seam, from {above[at]:.4g} at {x} = {high:g} to "
+            f"{below[at]:.4g} at {x} = {low:g}; whether the flux or the slope is continuous there is not known. Write a "
+            "coefficient that is the same on both sides, with a short smooth transition if need be. To solve it with continuous slopes, pass "
             "settings=fp.Settings(without=('seams',)).",
         )
     return None
@@ -86,9 +88,7 @@ def _beside(problem: Problem, coefficient: sp.Expr, axis: int) -> tuple[Array, A
     """Return a coefficient at places on the lower and on the upper end of an axis, for any values of the fields."""
     rng, domain = np.random.default_rng(Seed.PROBE), problem.domain
     fields = problem.jets.jets_in(coefficient)
-    numbers = {
-        symbol: sp.Float(value) for symbol, value in zip(fields, rng.uniform(0.5, 1.5, len(fields)), strict=True)
-    }
+    numbers = dict(zip(fields, map(sp.Float, rng.uniform(0.5, 1.5, len(fields))), strict=True))
     program = problem.compile([coefficient.xreplace(numbers)])
     places = domain.sample(_LOOKS, "random", rng).x.copy()
     times = rng.uniform(*problem.time, _LOOKS) if problem.time[1] > problem.time[0] else np.zeros(_LOOKS)

@@ -57,8 +57,8 @@ def examine(problem: Problem) -> Findings:
 def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
     """Raise for equations whose short waves explode and for wrong numbers of conditions, warn about everything else.
 
-    What contradicts itself in the statement has been warned about when the problem was stated. Refusals that a user does
-    ``without`` are warnings. All findings are returned.
+    What contradicts itself in the statement has been warned about when the problem was stated. Refusals that a user
+    does ``without`` are warnings. All findings are returned.
     """
     for finding in _further(problem):
         if finding.severity == "error" and INSISTED.get(finding.kind) not in without:
