@@ -59,9 +59,9 @@ def _on_axis(problem: Problem, equation: Equation, axis: int) -> Finding | None:
             SEAM,
             "error",
             f"the axis {x} is periodic, and {what} jumps across its seam, from {above[at]:.4g} at {x} = {high:g} to "
-            f"{below[at]:.4g} at {x} = {low:g}; whether the flux or the slope is continuous there is not known. Write a "
-            "coefficient that is the same on both sides, with a short smooth transition if need be. To solve it with continuous slopes, pass "
-            "settings=fp.Settings(without=('seams',)).",
+            f"{below[at]:.4g} at {x} = {low:g}; whether the flux or the slope is continuous there is not known. "
+            "Write a coefficient that is the same on both sides, with a short smooth transition if need be. To solve "
+            "it with continuous slopes, pass settings=fp.Settings(without=('seams',)).",
         )
     return None
 
