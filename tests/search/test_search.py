@@ -19,6 +19,7 @@ from frozenpinn.search.kind import Failure
 from frozenpinn.search.rules import EstimateRules, Rules, SearchRules
 from frozenpinn.search.search import Search, duration
 from frozenpinn.search.settings import Settings, Task, Tolerances
+from frozenpinn.search.trust import stall_reason
 from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.calibration import collection
@@ -354,3 +355,11 @@ def test_rules_can_be_replaced():
     rules = Rules(search=SearchRules(safety=1e-3))
     strict = fp.solve(steep(), tol=1e-4, settings=fp.Settings(rules=rules))
     assert strict.error_estimate["u"] <= 1e-7
+
+
+def test_a_stall_of_newtons_method_is_not_blamed_on_corners():
+    said = stall_reason(0.3, (1.0, 0.4))
+    assert said.startswith("Newton's method has not converged: its last step changed the solution by 40 %")
+    assert "fp.follow(problem, 'name', (easy, wanted))" in said
+    assert stall_reason(0.3, (1.0, 1e-6)).startswith("the residual stalls at 30 %: the solution has a singularity")
+    assert stall_reason(0.3).startswith("the residual stalls at 30 %: the solution has a singularity")

@@ -182,7 +182,7 @@ class Search:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
         if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
             self._note("stall", "residuals do not fall as networks grow")
-            return stall_reason(last.left)
+            return stall_reason(last.left, _newton_changes(last.solution))
         facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
         if stays_singular(facts, self.task.rules.static):
             self._note("stall", "an eigenvalue is hit")
@@ -395,10 +395,11 @@ class Search:
         assert best.solution is not None
         met, known = best.error <= self.tol, np.isfinite(best.error)
         if best.left > self.task.rules.static.untrusted:
-            reason = stall_reason(best.left)
+            reason = stall_reason(best.left, _newton_changes(best.solution))
         if not met:
             reason = "; ".join([reason, *self._limits(best.solution)])
         estimate = best.estimate or self.kind.alone(best.solution, self.task.rules.estimate)
+        known = known or (best.goal is None and bool(np.isfinite(estimate.worst)))
         if best is not self._answers[-1]:
             self._note("earlier answer", "its error is smaller than that of the last solve")
         solution = replace(
@@ -415,14 +416,20 @@ class Search:
             ),
             seconds={**best.solution.seconds, "estimate": sum(a.seconds for a in self.attempts) - best.seconds},
         )
+        compared = best.estimate is not None
         for caught in best.warnings:
-            if not (known and issubclass(caught.category, ResolutionWarning)):  # the error estimate covers it
+            if not (compared and issubclass(caught.category, ResolutionWarning)):  # the error estimate covers it
                 warn(caught.message)
-        if not known:
+        if not compared:
             self.kind.warn(best.solution, self.task.rules)
         if not met:
             warn(complaint(solution, self.tol, reason))
         return solution
+
+
+def _newton_changes(solution: Solution | None) -> tuple[float, ...]:
+    """Return the relative changes of the steps of Newton's method, if a solution was found by it."""
+    return () if solution is None or solution.facts is None else solution.facts.steps
 
 
 # ---- what is said about a solution that is not within its tolerance ------------------------------------------------

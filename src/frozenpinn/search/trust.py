@@ -54,9 +54,16 @@ def stalls_for_good(history: History, rules: StaticRules) -> bool:
     return all(left > rules.doubtful and _flat(effort, left, history, rules) for effort, left in history[-2:])
 
 
-def stall_reason(left: float) -> str:
-    """Say what is wrong."""
+def stall_reason(left: float, changes: Sequence[float] = ()) -> str:
+    """Say what is wrong; `changes` are the relative changes of the steps of Newton's method, if there were any."""
     share = f"{100 * left:.0f}" if left > 0.01 else f"{100 * left:.2g}"
+    unfinished = 1e-3  # change of the last step above which it is Newton's method that failed, not the features
+    if changes and changes[-1] > unfinished:
+        return (
+            f"Newton's method has not converged: its last step changed the solution by {100 * changes[-1]:.2g} %, and "
+            f"the residual is {share} %. Start nearer to the solution (start=…), or follow it from a value of a "
+            "parameter where it is easy: fp.follow(problem, 'name', (easy, wanted))"
+        )
     return (
         f"the residual stalls at {share} %: the solution has a singularity that the features do not have "
         "(a corner?) or a layer that they do not resolve, or it does not exist, as data contradict each other"

@@ -297,14 +297,14 @@ def made_solution(
 ) -> Solution:
     """Return a solution with all that is known of it."""
     warn_if_singular(singular, plan.problem, plan.task.rules.static)
-    left = held_out_residual(plan.problem, found.state)
+    left, changes = held_out_residual(plan.problem, found.state), tuple(step.change for step in found.steps)
     if left > plan.task.rules.static.untrusted:
-        warn(f"{stall_reason(left)}. The solution may be wrong.", ResolutionWarning)
+        warn(f"{stall_reason(left, changes)}. The solution may be wrong.", ResolutionWarning)
     facts = StaticFacts(
         pilot.family.label,
         pilot.left,
         singular,
-        tuple(step.change for step in found.steps),
+        changes,
         how,
         left,
     )
