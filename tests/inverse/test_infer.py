@@ -217,3 +217,43 @@ def test_a_start_without_a_solution_is_told():
         "u_xx + lam*exp(u) = 0", fp.Interval(0, 1), boundary="u = 0", parameters={"lam": fp.Unknown(6.0)}
     )
     refused(problem, fp.Measurements([0.5, 0.6], [0.1, 0.1]), "no solution at the start of the unknowns, lam = 6")
+
+
+def test_static_problems_may_have_nonlinear_conditions():
+    """u = 1 - a x of u_xx = 0 with u_n = -s u⁴ at x = 1: a = s (1 - a)⁴, so a = 1/2 for s = 8."""
+    radiating = fp.Problem(
+        "u_xx = 0",
+        fp.Interval(0, 1),
+        boundary={"left": "u = 1", "right": "u_n = -s*u**4"},
+        parameters={"s": fp.Unknown(2.0)},
+    )
+    x = np.linspace(0.1, 1.0, 10)
+    found = fp.infer(radiating, fp.Measurements(x, 1.0 - 0.5 * x))
+    assert float(found.parameters["s"]) == pytest.approx(8.0, rel=1e-8)
+
+
+def test_data_may_need_the_normal_of_a_curved_side():
+    """u = k (x² + y²) on the unit disk, where u_n = 2 k."""
+    bowl = fp.Problem(
+        "lap(u) = 4*k",
+        fp.Disk(),
+        boundary="u_n + u = k*dot(n, [2*x, 2*y]) + k*(x**2 + y**2)",
+        parameters={"k": fp.Unknown(1.0)},
+    )
+    points = fp.Disk().sample(20, "random", 0).x
+    found = fp.infer(bowl, fp.Measurements(points, 3.0 * np.sum(points**2, axis=1)))
+    assert float(found.parameters["k"]) == pytest.approx(3.0, rel=1e-8)
+
+
+def test_a_field_beside_a_nonlinear_condition():
+    """u = 1 - x/2 of dx(k*u_x) = f with k = 1 + x: f = -1/2; at x = 1, k u_n = -1 = -16 u⁴."""
+    radiating = fp.Problem(
+        "dx(k*u_x) = -0.5",
+        fp.Interval(0, 1),
+        boundary={"left": "u = 1", "right": "k*u_x = -16*u**4"},
+        parameters={"k": fp.UnknownField(1.5, positive=True)},
+    )
+    x = np.linspace(0.02, 1.0, 50)
+    data = fp.Measurements(x, 1.0 - 0.5 * x + 1e-4 * np.random.default_rng(0).standard_normal(50), noise=1e-4)
+    found = fp.infer(radiating, data)
+    assert np.max(np.abs(found.field("k")(x) - (1.0 + x))) < 0.05

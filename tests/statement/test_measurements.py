@@ -55,7 +55,7 @@ def test_files_that_can_not_be_read(tmp_path, text, message):
         (([0.1, 0.2], [1.0]), r"1 values need points of shape \(1, d\)"),
         (([0.1, 0.2], [1.0, np.nan]), "values must be finite; 1 of them are not, the first at index 1"),
         (([0.1, np.inf], [1.0, 1.0]), r"points must be finite"),
-        ((["a"], [1.0]), "points must be numbers, got list"),
+        ((["a"], [1.0]), r"points must be numbers, got \['a'\]"),
         (([], []), "values is empty"),
         (([0.1], [1.0], [0.1, 0.2]), "1 values need 1 times or one for all"),
         (([0.1], [1.0], None, None, "", -1.0), "noise is a standard deviation and must be positive"),

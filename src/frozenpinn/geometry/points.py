@@ -18,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from frozenpinn.errors import ProblemError, SettingsError, choices
-from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.arguments import is_whole, shown, unmasked
 
 Array = np.ndarray
 MAX_POINTS = 10**8  #: of one set; each coordinate of them takes 0.8 GB
@@ -321,6 +321,7 @@ def check_sides(sides: Any, what: str) -> Mapping[Any, Any]:
 
 def member_rows(given: Any, name: str, what: str) -> Array:
     """Return numbers of edges, faces or points, or refuse what is no list of them."""
+    given = unmasked(given, f"the side '{name}' needs a list of {what}", ProblemError)
     try:
         rows = np.atleast_1d(np.asarray(given))
     except ValueError:  # ragged

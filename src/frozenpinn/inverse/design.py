@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import SettingsError
+from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.inverse.evolution import EvolutionModel
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.static import StaticForward
+from frozenpinn.runtime.arguments import reals
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
@@ -138,7 +139,7 @@ def design(
     >>> design(problem, [0.1, 0.2, 0.5, 0.9], 1).chosen
     (2,)
     """
-    n = len(np.atleast_1d(np.asarray(points, dtype=float)))
+    n = len(np.atleast_1d(reals(points, "points are where candidates are, of shape (n, d)", ProblemError)))
     candidates = Measurements(points, np.zeros(n), times, field, noise=noise)
     question = Question.asked("design", problem, candidates, seed, settings, None)
     if problem.parameters.unknown_fields:

@@ -21,6 +21,7 @@ from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.language.jets import Jet
 from frozenpinn.language.program import Program
 from frozenpinn.statement.conditions import LinearCondition, normal_symbols
+from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -109,7 +110,23 @@ def sensitivity_rows(
             parts.append(scale * shares * condition_slopes(problem, condition, points, there, unknowns))
         else:
             parts.append(np.zeros((len(block), count)))
+    for (law, points), scale in zip(collocation.laws, scales[len(scales) - len(collocation.laws) :], strict=True):
+        shares = np.sqrt(points.weights / np.sum(points.weights))[:, None]
+        parts.append(-scale * shares * law_slopes(problem, law, points, state, unknowns))
     return np.concatenate(parts)
+
+
+def law_slopes(
+    problem: Problem, law: BoundaryLaw, points: BoundaryPoints, state: Function, unknowns: Sequence[Directions]
+) -> Array:
+    """Return the derivatives of the residual of a nonlinear condition by all unknowns, at points of its side."""
+    jets = law.jets_in()
+    values = state.jets(points.x, jets)
+
+    def compiled(slopes: list[sp.Expr]) -> list[Array]:
+        return law.compile(slopes, jets)(*points.x.T, *points.normals.T, 0.0, *values)
+
+    return slopes_by(problem, law.residual, unknowns, compiled, points.x)
 
 
 def condition_slopes(

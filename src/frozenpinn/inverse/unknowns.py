@@ -48,6 +48,7 @@ class Numbers:
     def conditions_are_known(self) -> bool:
         """Whether no unknown stands in a boundary condition."""
         texts = [e for c in self.problem.conditions for e in (*c.coefficients, c.value.expression) if e is not None]
+        texts += [law.residual for law in self.problem.laws]
         atoms = [atom for direction in self.directions for atom in direction.atoms]
         return not any(text.has(atom) for text in texts for atom in atoms)
 
@@ -126,8 +127,9 @@ def _one(x: Array, t: float | Array, wanted: Sequence[int]) -> Sequence[Array]:
 
 def beyond_tangents(problem: Problem) -> str:
     """Return what a problem has that tangents know nothing of; empty if there is nothing."""
-    if problem.laws:
-        return "nonlinear boundary conditions"
+    if problem.laws and not problem.is_static:
+        plain = all(law.is_linear and not law.depends_on_time and not law.time_order for law in problem.laws)
+        return "conditions whose data need the normal of a curved side" if plain else "nonlinear boundary conditions"
     if problem.interfaces is not None:
         return "coefficients that jump"
     if any(equation.mass for equation in problem.equations):

@@ -23,6 +23,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.scope import POINT, Scope
 from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.values import Complex, Value, kind_of, pair
+from frozenpinn.runtime.arguments import unmasked
 from frozenpinn.runtime.arrays import is_finite
 
 Array = np.ndarray
@@ -74,9 +75,9 @@ def _number(number: float) -> sp.Expr:
 
 def real_number(value: object) -> float | None:
     """Return a scalar of any numerical type as a float (NaN and ±inf too), or None for everything else."""
-    if isinstance(value, bool | complex | np.complexfloating) or not isinstance(
-        value, Number | np.generic | np.ndarray
-    ):
+    if isinstance(value, bool | complex | np.complexfloating) or np.ma.is_masked(value):
+        return None
+    if not isinstance(value, Number | np.generic | np.ndarray):
         return None
     try:
         array = np.asarray(value)
@@ -375,6 +376,7 @@ def checked_values(value: Any, n: int, what: str, where: Place) -> Array:
 
 
 def _real_array(value: Any, n: int, what: str) -> Array:
+    value = unmasked(value, f"{what} returns a number for each point", EvaluationError)
     try:
         array = np.asarray(value)
         if array.dtype.kind in "biuf":

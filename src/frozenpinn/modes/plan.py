@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
@@ -183,18 +184,20 @@ class ModePlan:
         return Sines(self.width, period=periods[0]) if len(periods) == 1 else Waves(self.width, 1.2, periods=periods)
 
     def _points(self, seed: int) -> Points:
-        domain, given = self.problem.domain, self.settings.points
-        each = self.rules.points[domain.dimension - 1] * count_of_parts(self.problem)
+        problem, domain, given = self.problem, self.problem.domain, self.settings.points
+        each = self.rules.points[domain.dimension - 1] * count_of_parts(problem)
         wanted = int(each * self.width) if given is None else int(np.prod(given))
-        if (parts := points_on_parts(self.problem, wanted)) is not None:
+        if (parts := points_on_parts(problem, wanted)) is not None:
             return parts
         if domain.dimension == 1:
             return domain.sample(wanted, "spectral" if any(domain.periodic) else "gauss", seed)
+        if problem.interfaces is None and (cut := cut_points(problem, wanted)) is not None:
+            return cut
         n: Any = wanted
         if isinstance(domain, Box):
             cell = (domain.measure / wanted) ** (1.0 / domain.dimension)
             n = [max(4, round(float(length) / cell)) for length in domain.lengths]
-        return with_small_parts(self.problem, domain.sample(n, "gauss", seed))
+        return with_small_parts(problem, domain.sample(n, "gauss", seed))
 
     def _per_side(self) -> int:
         domain = self.problem.domain

@@ -20,7 +20,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 def is_number(value: object) -> bool:
     """Whether something is one real number; True, False and texts such as '5' are none."""
     if isinstance(value, np.ndarray):
-        return value.ndim == 0 and value.dtype.kind in "iuf"
+        return value.ndim == 0 and value.dtype.kind in "iuf" and not np.ma.is_masked(value)
     return not isinstance(value, bool | np.bool_) and isinstance(value, int | float | np.integer | np.floating)
 
 
@@ -51,6 +51,7 @@ def reals(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Array:
 
     ``wanted`` says what would have been right, such as ``"a radius is a positive number"``.
     """
+    value = unmasked(value, wanted, kind)
     try:
         if isinstance(value, range) and len(value) > MAX_NUMBERS:
             raise kind(f"{wanted}, and at most {MAX_NUMBERS} of them; got {shown(value)}.")
@@ -64,6 +65,35 @@ def reals(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Array:
     if array.dtype.kind not in "iuf" and array.size:
         raise kind(f"{wanted}, got {shown(value)}.")
     return array.astype(float, copy=False)
+
+
+def is_complex(value: Any) -> bool:
+    """Whether something is an array of complex numbers, or a list with one of them."""
+    if isinstance(value, list | tuple):
+        return any(is_complex(part) for part in value)
+    return isinstance(value, complex | np.complexfloating) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
+
+
+def unmasked(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Any:
+    """Return what was given, unless entries of it, or of arrays in a list, are masked; NumPy forgets that.
+
+    Examples
+    --------
+    >>> from frozenpinn.errors import ProblemError
+    >>> unmasked(np.ma.array([1.0, -999.0], mask=[False, True]), "values are numbers", ProblemError)
+    Traceback (most recent call last):
+    frozenpinn.errors.ProblemError: values are numbers; 1 of 2 entries are masked. Fill them, array.filled(…), or ...
+    """
+    parts = value if isinstance(value, list | tuple) else (value,)
+    arrays = [part for part in parts if isinstance(part, np.ma.MaskedArray)]
+    count = sum(int(np.sum(np.ma.getmaskarray(array))) for array in arrays)
+    if count:
+        size = sum(array.size for array in arrays)
+        raise kind(
+            f"{wanted}; {count} of {size} entries are masked. Fill them, array.filled(…), or leave them out, "
+            "array.compressed(), with their places."
+        )
+    return value
 
 
 def _has_text(array: Array) -> bool:

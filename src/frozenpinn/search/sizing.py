@@ -13,6 +13,7 @@ from scipy.fft import next_fast_len
 from sympy.core.function import AppliedUndef
 
 from frozenpinn.analysis.initial_gradient import InitialGradient
+from frozenpinn.assembly.cut_points import cut_points
 from frozenpinn.assembly.even_axes import even_grid, even_layer
 from frozenpinn.assembly.interfaces import Cut, axis_cuts, cut_grid
 from frozenpinn.assembly.parts import count_of_parts, points_on_parts, with_small_parts
@@ -194,6 +195,8 @@ class Plan:
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
         points = points_on_parts(problem, int(np.prod(self.counts)))
+        if points is None and self.frame.method == "gauss" and problem.interfaces is None:
+            points = cut_points(problem, int(np.prod(self.counts)))
         if points is None:
             points = with_small_parts(problem, problem.domain.sample(n, self.frame.method, self.task.seed))
         if not self.task.settings.quadrature:

@@ -21,7 +21,7 @@ from frozenpinn.language.functions import UserFunction, read_value
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.scope import Scope, same_name
 from frozenpinn.language.values import Complex, Scalar, Value, kind_of, scalars
-from frozenpinn.runtime.arguments import shown
+from frozenpinn.runtime.arguments import shown, unmasked
 from frozenpinn.tables import Table
 
 Array = np.ndarray
@@ -215,7 +215,7 @@ class Part:
 
     def __call__(self, *where: Any) -> Array:
         """Return one real part."""
-        values = self.function(*where)
+        values = unmasked(self.function(*where), "a Python function returns a number for each point", EvaluationError)
         if self.component is not None:
             n = max((np.shape(w)[0] for w in where if np.ndim(w)), default=1)
             values = _component(values, self.component, self.size, n)

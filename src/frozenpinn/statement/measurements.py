@@ -16,6 +16,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import real_number
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.parser import parse
+from frozenpinn.runtime.arguments import is_complex, reals
 from frozenpinn.statement.problem import Problem
 from frozenpinn.tables.files import read_csv
 
@@ -212,7 +213,8 @@ class Measurements:
         if missing:
             raise ProblemError(f"the dimension(s) {choices(missing)} have no coordinates; give them some.")
         grid = dict(zip(data.dims, np.meshgrid(*(data.coords[d] for d in data.dims), indexing="ij"), strict=True))
-        values, kept = np.asarray(data, dtype=float), np.isfinite(np.asarray(data, dtype=float))
+        values = _real(data.values, "the DataArray")
+        kept = np.isfinite(values)
         place = [d for d in data.dims if d != TIME]
         if not place:
             raise ProblemError(f"the DataArray needs dimensions named after coordinates, got {choices(data.dims)}.")
@@ -336,10 +338,7 @@ def _middle(region: Any) -> Array | None:
 
 
 def _numbers(given: Any, what: str) -> Array:
-    try:
-        array = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} must be numbers, got {type(given).__name__}: {given!r:.60}.") from None
+    array = _real(given, what)
     finite = np.isfinite(array)
     if not finite.all():
         at = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -350,6 +349,15 @@ def _numbers(given: Any, what: str) -> Array:
     if array.size == 0:
         raise ProblemError(f"{what} is empty; there is nothing to infer from.")
     return array
+
+
+def _real(given: Any, what: str) -> Array:
+    if is_complex(given):
+        raise ProblemError(
+            f"{what} are complex; measure the real and the imaginary part by themselves, such as "
+            "[Measurements(x, values.real, quantity='re(u)'), Measurements(x, values.imag, quantity='im(u)')]."
+        )
+    return np.array(reals(given, f"{what} must be numbers", ProblemError))
 
 
 def _points(given: Any, n: int) -> Array:

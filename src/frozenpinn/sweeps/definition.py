@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, SettingsError, StorageError, choices, suggestion
-from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled
+from frozenpinn.runtime.arguments import between, is_number, is_whole, shown, spelled, unmasked
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.document import problem_to_dict
 from frozenpinn.statement.problem import Problem
@@ -428,7 +428,11 @@ def make_places(problem: Problem, points: Any, times: Any) -> Places:
     domain = problem.stated
     own: Array | None = None
     axes: tuple[Array, ...] = ()
-    array = None if points is None or np.ndim(points) == 0 else np.asarray(points)
+    array = (
+        None
+        if points is None or np.ndim(points) == 0
+        else np.asarray(unmasked(points, "points are known", EvaluationError))
+    )
     if array is not None and array.ndim == 2 and array.dtype.kind in "fiu":
         if array.shape[1] != domain.dimension or not np.all(domain.contains(array.astype(float))):
             raise EvaluationError(

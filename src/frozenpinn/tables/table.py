@@ -12,7 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import real_number
-from frozenpinn.runtime.arguments import shown
+from frozenpinn.runtime.arguments import is_complex, reals, shown
 
 if TYPE_CHECKING:
     from frozenpinn.tables.splines import Axis, GridSpline
@@ -229,17 +229,12 @@ def _around(x: Array, values: Array, axis: int, period: float) -> tuple[Array, A
 
 
 def _numbers(given: Any, what: str) -> Array:
-    try:
-        array = np.array(given)
-        if array.dtype.kind == "c":
-            raise ProblemError(f"{what} are complex; give the real and the imaginary part as two tables.")
-        if array.dtype.kind not in "biufO":
-            raise TypeError
-        array = array.astype(float)
-    except ProblemError:
-        raise
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} must be an array of numbers, got {shown(given)}.") from None
+    if is_complex(given):
+        raise ProblemError(f"{what} are complex; give the real and the imaginary part as two tables.")
+    flags = isinstance(given, np.ndarray) and given.dtype.kind == "b"
+    array = np.array(
+        reals(given.astype(float) if flags else given, f"{what} must be an array of numbers", ProblemError)
+    )
     finite = np.isfinite(array)
     if not finite.all():
         at = tuple(int(i) for i in np.argwhere(~finite)[0])

@@ -15,6 +15,7 @@ from frozenpinn.geometry.points import Points, Side, check_sides
 from frozenpinn.geometry.rare.facets import Facets
 from frozenpinn.geometry.rare.moments import exponents, solid_moments
 from frozenpinn.geometry.rare.simplices import conical_rule, scattered, simplex_rule, systematic, volumes
+from frozenpinn.runtime.arguments import unmasked
 from frozenpinn.runtime.memo import remembered
 
 Array = np.ndarray
@@ -207,6 +208,7 @@ class Simplicial(Faceted):
 
 def indices(given: Any, columns: int, count: int, what: str) -> Array:
     """Return a table of vertex numbers, or say what is wrong with it."""
+    given = unmasked(given, f"{what} are rows of {columns} vertex numbers", ProblemError)
     try:
         table = np.asarray(given)
     except ValueError:
