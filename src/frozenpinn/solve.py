@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -189,7 +190,7 @@ def solve_from(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         with budget.enforced():
-            _checked(problem, "condition count" in settings.without)
+            _checked(problem, settings.without)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
@@ -294,9 +295,9 @@ def check(problem: Problem) -> Findings:
     return _checked(problem)
 
 
-def _checked(problem: Problem, insists: bool = False) -> Findings:
+def _checked(problem: Problem, without: Sequence[str] = ()) -> Findings:
     """Return what was found; a problem that passes is not checked again."""
     with Summarised():
-        findings = check_well_posed(problem, insists)
+        findings = check_well_posed(problem, without)
     _CHECKED.add(problem)
     return findings

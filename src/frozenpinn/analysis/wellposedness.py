@@ -18,6 +18,7 @@ a law a·u + b·u_n + c·u_t = 0, linearised at the initial data, if a + bκ + c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,13 +26,14 @@ import sympy as sp
 
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import scale_findings
+from frozenpinn.analysis.seams import seam_findings
 from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.analysis.symbol import USUAL, Symbol, at_initial, fastest
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
-from frozenpinn.statement.findings import COUNT, Finding, Findings, miscounted
+from frozenpinn.statement.findings import INSISTED, Finding, Findings, miscounted
 from frozenpinn.statement.tables import tables_of
 from frozenpinn.statement.usage import free_fields, unused_parameters
 
@@ -53,14 +55,14 @@ def examine(problem: Problem) -> Findings:
     return Findings((*inconsistencies(problem), *_further(problem)))
 
 
-def check_well_posed(problem: Problem, insists: bool = False) -> Findings:
+def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
     """Raise for equations whose short waves explode and for wrong numbers of conditions, warn about everything else.
 
-    What contradicts itself in the statement has been warned about when the problem was stated. A user who ``insists``
-    is only warned about numbers of conditions. All findings are returned.
+    What contradicts itself in the statement has been warned about when the problem was stated. Refusals that a user
+    does ``without`` are warnings. All findings are returned.
     """
     for finding in _further(problem):
-        if finding.severity == "error" and not (insists and finding.kind == COUNT):
+        if finding.severity == "error" and INSISTED.get(finding.kind) not in without:
             raise ProblemError(finding.text)
         if finding.severity != "note":
             warn(finding.text)
@@ -74,9 +76,9 @@ def _further(problem: Problem) -> tuple[Finding, ...]:
     if problem.is_static:
         from frozenpinn.analysis.ellipticity import static_findings
 
-        return (*static_findings(problem), *about)
+        return (*static_findings(problem), *seam_findings(problem), *about)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *data, *about, *scale_findings(problem))
+    return (*_symbol_findings(problem), *seam_findings(problem), *data, *about, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:

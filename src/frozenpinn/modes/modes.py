@@ -85,14 +85,13 @@ def modes(
     _check_count(count)
     if near is not None and (isinstance(near, bool) or not isinstance(near, int | float | complex | np.number)):
         raise SettingsError(f"near is a number; the eigenvalues nearest to it are returned. Got {near!r}.")
-    insists = isinstance(settings, Settings) and "condition count" in settings.without
-    eigenproblem = _read(problem, about, insists)
+    eigenproblem = _read(problem, about, settings.without if isinstance(settings, Settings) else ())
     target = 0.0 if near is None else complex(near) if np.imag(near) else float(np.real(near))
     options = (tol, seed, Budget(time_limit, memory_limit), progress, settings)
     return _found(eigenproblem, eigenproblem.problem, int(count), target, False, *options)
 
 
-def _read(problem: Problem, about: Solution | None, insists: bool) -> Eigenproblem:
+def _read(problem: Problem, about: Solution | None, without: Sequence[str]) -> Eigenproblem:
     """Return the eigenvalue problem that is meant, or say why there is none."""
     refuse_laws(problem.laws, "modes()")
     refuse_quantities(problem, "modes()")
@@ -102,7 +101,7 @@ def _read(problem: Problem, about: Solution | None, insists: bool) -> Eigenprobl
                 "about= is for the linearisation of a nonlinear problem; this one has an Eigenvalue and is linear. "
                 "Leave one of the two out."
             )
-        check_well_posed(problem, insists)
+        check_well_posed(problem, without)
         return of_statement(problem)
     if about is None:
         raise ProblemError(
