@@ -14,6 +14,8 @@ from frozenpinn.language.scope import spelled_out
 from frozenpinn.statement.findings import Finding
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
+    from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
 
 
@@ -61,7 +63,7 @@ def free_fields(problem: Problem) -> tuple[Finding, ...]:
     >>> print(free_fields(tube)[0])
     note (free): nothing is imposed on 'p' on the sides 'left', 'right'.
     """
-    given = [*problem.conditions, *problem.laws]
+    given: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
     spread = [name for name in problem.fields if problem.spatial_order(name)]
     found = []
     for name in spread if len(spread) > 1 else ():
