@@ -13,7 +13,7 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.errors import ConvergenceError, SettingsError, warn
 from frozenpinn.inverse.evolution import EvolutionForward
 from frozenpinn.inverse.field_basis import FieldBasis
-from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined
+from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined, sharpened
 from frozenpinn.inverse.model import Forward
 from frozenpinn.inverse.objections import check_field_stays, check_seen, objection_to_rest, open_ends
 from frozenpinn.inverse.ordinary import Ordinary, confirmed, ordinary_failure, ordinary_notes, widened
@@ -106,6 +106,7 @@ def inferred(question: Question, watch: Stopwatch) -> Inferred:
         sigmas = deviations(prior, fits[0].prediction, fits[0].theta)
         fit, sigmas = refined(forward.fine, prior, sigmas, fits[0])
         fit = fit._replace(steps=(*fits[0].steps, *fit.steps), bend=fits[0].bend)
+        fit, *others = sharpened(forward.fine, prior, sigmas, fit, fits)
     with watch.stage("second network"):
         second = _second_opinion(prior, forward, fit, sigmas)
     with watch.stage("ordinary solve"):
@@ -114,8 +115,8 @@ def inferred(question: Question, watch: Stopwatch) -> Inferred:
     with watch.stage("solution"):
         solution = ordinary.solution or forward.solution(fit)
     kept = Kept(prior, forward, fit, sigmas, second, solution, ordinary)
-    found = _put_together(kept, prior, forward, [fit, *fits[1:]], kept.weights(question), solution, watch)
-    return replace(found, minima=_rivals(question, fits))
+    found = _put_together(kept, prior, forward, [fit, *others], kept.weights(question), solution, watch)
+    return replace(found, minima=_rivals(question, [fit, *others]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,9 +299,12 @@ def _rivals(question: Question, fits: list[Fit]) -> tuple[Minimum, ...]:
         Minimum(dict(zip(names, map(float, fit.theta), strict=True)), fit.squares / unit) for fit in fits[1:6]
     )
     if found and found[0].chi_square <= first.squares / unit + 9.0:  # three deviations
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
+        alike = [other for other in found if other.chi_square <= first.squares / unit + 9.0]
+        texts = [", ".join(f"{name} = {value:.6g}" for name, value in other.values.items()) for other in alike]
+        many = "by another set of values, too" if len(alike) == 1 else f"by {len(alike)} other sets of values, too"
         warn(
-            f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere."
+            f"the data are explained {many}: {'; '.join(texts)}. There may be more. Narrow the bounds, or measure "
+            "elsewhere."
         )
     return found
 

@@ -169,22 +169,20 @@ def objection_to_rest(question: Question, fit: Fit, chi_square: float, freedom: 
         if objection and poor and not fields:
             objection += " Or a better minimum was missed: give bounds, and starts=100."
         return [objection] if objection else []
-    left, spread = data.values - fit.prediction.values, float(np.std(data.values))
+    left, spread = data.values - fit.prediction.values, float(np.std(data.values)) or float(np.max(np.abs(data.values)))
     rest = float(np.sqrt(np.mean(left**2)))
-    if fields:
+    alike = likeness(question, left) if poor and not fields else 0.0
+    if alike:
+        noise = float(np.sqrt(np.sum(left**2) / max(freedom, 1)))
         return [
-            f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does "
-            "not describe them. Look for outliers, or give the noise."
-        ] * (rest > 0.5 * spread)
-    noise, alike = float(np.sqrt(np.sum(left**2) / max(freedom, 1))), likeness(question, left)
-    if not poor or (rest <= 0.5 * spread and not alike):
-        return []
+            f"the fit leaves {noise:.2g} of data that vary by {spread:.2g}, and what is left at neighbouring places is "
+            f"alike (correlation {alike:.2g}): the equation does not describe them, or a better minimum was missed. "
+            "Give bounds, Unknown(1.0, lower=0.1, upper=10), and starts=20."
+        ]
     return [
-        f"the fit leaves {noise:.2g} of data that vary by {spread:.2g}"
-        + (f", and what is left at neighbouring places is alike (correlation {alike:.2g})" if alike else "")
-        + ": the equation does not describe them, or a better minimum was missed. Give bounds, Unknown(1.0, lower=0.1, "
-        "upper=10), and starts=20."
-    ]
+        f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does "
+        "not describe them. Look for outliers, or give the noise."
+    ] * (rest > 0.5 * spread)
 
 
 def likeness(question: Question, left: Array) -> float:

@@ -124,7 +124,9 @@ def _contradicts(ordinary: Ordinary, prior: Prior, fit: Fit, sigmas: Array, visi
     """Whether a solve says something else than a fit: more than it may be wrong by, and than noise would hide."""
     surely = 3.0  # how many times its own uncertainty
     apart = _rms(ordinary.apart)
-    if ordinary.solution is None or apart <= max(surely * _rms(ordinary.doubt), ordinary.tol * _rms(fit.prediction.values)):
+    if ordinary.solution is None or apart <= max(
+        surely * _rms(ordinary.doubt), ordinary.tol * _rms(fit.prediction.values)
+    ):
         return False
     noise = noise_of(prior.question, fit, sigmas)
     change = fit.prediction.slopes @ response(prior, fit, sigmas, ordinary.apart) / noise
@@ -198,8 +200,8 @@ def ordinary_notes(ordinary: Ordinary, noise_is_known: bool) -> list[str]:
         return []
     deviations = "deviations of the noise" if noise_is_known else "deviations of the estimated noise"
     notes = [
-        f"an ordinary solve at these values differs from the fit by {ordinary.distance:.2g} {deviations} at the sensors "
-        f"(root mean square); its estimated error is {ordinary.error:.1e}"
+        f"an ordinary solve at these values differs from the fit by {ordinary.distance:.2g} {deviations} at the "
+        f"sensors (root mean square); its estimated error is {ordinary.error:.1e}"
     ]
     if ordinary.moved:
         notes.append(
