@@ -18,6 +18,7 @@ from frozenpinn.assembly.strategies import AugmentedODE
 from frozenpinn.basis.samplers import ELM
 from frozenpinn.cli.demo import cole_hopf
 from frozenpinn.inverse import Alternating, Scan
+from frozenpinn.inverse.infer import infer
 from frozenpinn_lab.cases import find_case
 from frozenpinn_lab.cases.high_dimension import box_points, heat, paper_heat
 from frozenpinn_lab.studies import (
@@ -38,6 +39,7 @@ from frozenpinn_lab.studies import (
     inverse_ways,
     kappa,
     kuramoto_sivashinsky,
+    paper,
     pinn_ablation,
     plot_study,
     rcond,
@@ -818,3 +820,25 @@ def test_the_papers_tables_beside_ours():
     assert row["default"] < 1e-10
     with pytest.raises(fp.SettingsError, match=r"no line 'advection, swin' in the paper\. Did you mean"):
         STUDIES["paper"].compute(1, lambda text: None, only=["advection, swin"])
+
+
+def test_the_papers_inverse_problems_beside_ours(monkeypatch):
+    case = inverse_ways.CASES[inverse_ways.HELMHOLTZ]
+    small = replace(case, paper=(Alternating(150, 200, 3), 0.0))
+    monkeypatch.setattr(paper, "CASES", {case.name: small})
+    runs_of = []
+    monkeypatch.setattr(inverse_ways, "infer", lambda *given, **named: runs_of.append(named) or infer(*given, **named))
+    paper._unknowns.cache_clear()
+    rows = STUDIES["paper"].compute(1, quiet, only=["inverse-helmholtz, u", "inverse-helmholtz, gamma"])
+    paper._unknowns.cache_clear()
+    assert [(row["line"], row["published"]) for row in rows] == [("633", 1.85e-2), ("634", 1.23e-2)]
+    assert all(row["default"] < 1e-6 for row in rows)
+    assert all(row["default"] < row["recipe"] < 1 for row in rows)
+    assert len(runs_of) == 1, "lines of one problem share their run"
+
+
+def test_each_figure_of_the_paper_has_one_line():
+    names = [line.name for line in paper.LINES]
+    assert len(names) == len(set(names))
+    assert sum(line.line < 600 for line in paper.LINES) >= 16, "all frozen networks of the first table"
+    assert all("bound" in line.name for line in paper.LINES if line.line in (350, 366, 2270))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
 from weakref import WeakSet
@@ -98,8 +99,8 @@ def solve(
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
     time_limit, memory_limit
-        Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after a minute, and at 60 % of
-        the free memory. What has been found by then is returned.
+        Seconds and bytes that the search for the tolerance (1e-6 if none is given) may take. By default it stops
+        growing after a minute, and at 60 % of the free memory. What has been found by then is returned.
     progress
         Called with the name of each stage as it begins, and now and then with the share of the time that is
         integrated. By default a bar appears on a terminal or in a notebook after two seconds; False shows nothing.
@@ -168,9 +169,7 @@ def solve_from(
     settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
-    tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
-    if tol is None and (time_limit is not None or memory_limit is not None):
-        raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
+    tol, budget = read_tolerance(tol, time_limit, memory_limit), Budget(time_limit, memory_limit)
     if start is not None and not problem.is_static:
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
     if all and not problem.is_static:
@@ -191,7 +190,7 @@ def solve_from(
         read_subspace(settings.subspace, problem)
     if problem not in _CHECKED:
         with budget.enforced():
-            _checked(problem, "condition count" in settings.without)
+            _checked(problem, settings.without)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)
@@ -296,9 +295,9 @@ def check(problem: Problem) -> Findings:
     return _checked(problem)
 
 
-def _checked(problem: Problem, insists: bool = False) -> Findings:
+def _checked(problem: Problem, without: Sequence[str] = ()) -> Findings:
     """Return what was found; a problem that passes is not checked again."""
     with Summarised():
-        findings = check_well_posed(problem, insists)
+        findings = check_well_posed(problem, without)
     _CHECKED.add(problem)
     return findings

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.errors import FrozenPinnError, FrozenPinnWarning, MissingExtraError
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.evaluation import exact_values, relative_error
@@ -274,9 +275,10 @@ def frozen_pinn_job(problem: Problem, run: BenchRun) -> Job:
     def sizes(solution: Any) -> Record:
         known = {"sampler": solution.sampler, "verdict": solution.status}
         if problem.is_static:  # every neuron of every field has a coefficient, and there are no windows
-            # how many the SVD layer keeps is not told
-            cut = isinstance(options.get("settings", Settings()).cutoff, float)
-            rank = None if cut else int(np.prod(solution.width)) * len(problem.fields)
+            cutoff = options.get("settings", Settings()).cutoff
+            each = cutoff.rank if isinstance(cutoff, SVDLayer) else int(np.prod(solution.width))
+            # how many a layer with a cut-off keeps is not told
+            rank = None if each is None or isinstance(cutoff, float) else each * len(problem.fields)
             return {"width": solution.width, "rank": rank, "points": len(solution.collocation), **known}
         network = solution.system.spaces[0].network
         sizes = {"width": network.width, "rank": solution.system.coefficients, "points": len(network.points.x)}

@@ -18,6 +18,7 @@ a law a·u + b·u_n + c·u_t = 0, linearised at the initial data, if a + bκ + c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,14 +26,16 @@ import sympy as sp
 
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import scale_findings
+from frozenpinn.analysis.seams import seam_findings
 from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.analysis.symbol import USUAL, Symbol, at_initial, fastest
 from frozenpinn.errors import ProblemError, warn
 from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
-from frozenpinn.statement.findings import COUNT, Finding, Findings, miscounted
+from frozenpinn.statement.findings import INSISTED, Finding, Findings, miscounted
 from frozenpinn.statement.tables import tables_of
+from frozenpinn.statement.usage import free_fields, unused_parameters
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import BoundaryPoints
@@ -52,14 +55,14 @@ def examine(problem: Problem) -> Findings:
     return Findings((*inconsistencies(problem), *_further(problem)))
 
 
-def check_well_posed(problem: Problem, insists: bool = False) -> Findings:
+def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
     """Raise for equations whose short waves explode and for wrong numbers of conditions, warn about everything else.
 
-    What contradicts itself in the statement has been warned about when the problem was stated. A user who ``insists``
-    is only warned about numbers of conditions. All findings are returned.
+    What contradicts itself in the statement has been warned about when the problem was stated. Refusals that a user
+    does ``without`` are warnings. All findings are returned.
     """
     for finding in _further(problem):
-        if finding.severity == "error" and not (insists and finding.kind == COUNT):
+        if finding.severity == "error" and INSISTED.get(finding.kind) not in without:
             raise ProblemError(finding.text)
         if finding.severity != "note":
             warn(finding.text)
@@ -69,12 +72,13 @@ def check_well_posed(problem: Problem, insists: bool = False) -> Findings:
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
     tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
+    about = (*tables, *unused_parameters(problem), *free_fields(problem))
     if problem.is_static:
         from frozenpinn.analysis.ellipticity import static_findings
 
-        return (*static_findings(problem), *tables)
+        return (*static_findings(problem), *seam_findings(problem), *about)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *data, *tables, *scale_findings(problem))
+    return (*_symbol_findings(problem), *seam_findings(problem), *data, *about, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:
@@ -171,7 +175,8 @@ def _explosion(symbol: Symbol, x: Array, share: float, rate: float, scale: float
     text = (
         f"the problem is ill posed at x = ({place}){when}: waves {scale:g} times shorter than the domain grow like "
         f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
-        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
+        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed. If the data are those at "
+        "the end T of the time, replace t by T - t."
     )
     # only the linearisation at the initial data: the user may know better
     return Finding("ill-posed", "warning" if symbol.frozen else "error", text)

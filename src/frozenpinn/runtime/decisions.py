@@ -60,6 +60,7 @@ OPTIONAL: Mapping[str, str] = {
     "coarser companion": "a first solve that is known to be good is judged by a coarser one",
     # refusals
     "condition count": "problems with too many or too few conditions on a side are refused",
+    "seams": "coefficients that jump where a periodic axis closes are refused",
     # raised estimates
     "doubt": "the estimate is raised to what is left of the equations, which does not fall",
     "blind residuals": "residuals do not tell how much better the finer solution is",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 COUNT = "count"  #: the kind of findings about numbers of conditions
+SEAM = "seam"  #: the kind of findings about coefficients that jump across the seam of a periodic axis
+INSISTED = {COUNT: "condition count", SEAM: "seams"}  #: refusals that a user can switch off, and their names
 UNDERFLOW = float(np.finfo(float).tiny)  #: below this, numbers have few digits: no difference means anything
 
 
@@ -24,8 +26,10 @@ class Finding:
     ----------
     kind
         ``"ill-posed"``, ``"count"`` (surplus or missing conditions), ``"conditions"`` (others), ``"contradiction"``,
+        ``"seam"`` (coefficients that jump where a periodic axis closes),
         ``"exact"`` (an exact solution that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"``
-        (how well arrays are known between their values) or ``"scales"``.
+        (how well arrays are known between their values), ``"unused"`` (a parameter), ``"free"`` (a field without
+        conditions on a side) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text

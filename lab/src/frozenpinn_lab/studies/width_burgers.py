@@ -1,4 +1,4 @@
-"""Width of the hidden layer: Burgers by the paper's recipe, with its figures beside.
+"""Width of the hidden layer: Burgers by our reading of the paper's settings, with its figures beside.
 
 Settings are those of the case ``burgers`` at high precision. The paper's table has an error of 2.27e-7 at a width of
 550, its list of settings the same error at 450.
