@@ -278,7 +278,7 @@ class MovedForward:
 
     def solution(self, fit: Fit, known: Solution | None = None) -> Solution:
         """Return the solution at a fit."""
-        return self.plain.solution(fit, known)  # type: ignore[no-any-return]
+        return self.plain.solution(fit, known)
 
     def predict(self, fit: Fit) -> Callable[[Array], Array]:
         """Return the function from unknowns to what would be measured."""
