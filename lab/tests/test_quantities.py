@@ -4,7 +4,8 @@ from frozenpinn_lab.studies import quantities
 
 
 def test_bars_hold_the_truth():
-    *runs, last = quantities.rows(1, lambda stage: None, 24)
+    *runs, last = table = quantities.rows(1, lambda stage: None, 24)
+    assert all(len(quantities.STUDY.cells(row)) == len(quantities.STUDY.columns) for row in table)
     assert not any(row["failures"] for row in runs)
     assert last["holds"] >= 0.95
     bars = [row for row in runs if row["status"] == "converged"]

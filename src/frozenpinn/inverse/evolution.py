@@ -16,6 +16,7 @@ from frozenpinn.inverse.fit import Fit
 from frozenpinn.inverse.model import Chord, Model, Prediction, Shifted, Straight
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.rules import InverseRules
+from frozenpinn.inverse.sensitivity import Directions
 from frozenpinn.inverse.sensors import Data, Sensor
 from frozenpinn.inverse.tangent import Step, Tangent, TangentSpace, integrate_tangents, tangent_space
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents
@@ -121,25 +122,31 @@ class EvolutionModel:
         return np.stack(columns, axis=1)
 
     def _space(self, problem: Problem) -> TangentSpace:
-        """Draw a network for the tangents."""
-        domain, rules = problem.domain, self.rules
-        reach = 1.4  # slopes by a field are true to 0.6 %, with 1.0 to 5 %
-        d = domain.dimension
-        width = rules.tangent_width[min(d, 4) - 1]
-        count: Any = 4 * width
-        grid = isinstance(domain, Box) and d <= 3  # on grids, solutions that are products are evaluated axis by axis
-        if grid and d > 1:
-            count = [int(np.ceil(count ** (1 / d)))] * d
-        points = domain.sample(count, "gauss" if grid else "sobol", self.task.seed)
-        rng = np.random.default_rng(self.task.seed)
-        if all(domain.periodic):
-            hidden = Waves(width, reach, periods=tuple(map(float, domain.lengths))).sample(points, rng)
-        elif d == 1:
-            hidden = MultiScale(width).sample(points, rng)
-        else:
-            hidden = Waves(width, reach).sample(points, rng)
-        per_side = 1 if d == 1 else max(8, int(0.8 * width / max(1, len(domain.sides))))
-        return tangent_space(problem, hidden, points, 1e-7, per_side, self.numbers.directions)
+        width = self.rules.tangent_width[min(problem.domain.dimension, 4) - 1]
+        return drawn_space(problem, width, 1e-7, self.task.seed, self.numbers.directions)
+
+
+def drawn_space(
+    problem: Problem, width: int, cutoff: float, seed: int, directions: Sequence[Directions]
+) -> TangentSpace:
+    """Draw a network for the tangents."""
+    domain = problem.domain
+    reach = 1.4  # slopes by a field are true to 0.6 %, with 1.0 to 5 %
+    d = domain.dimension
+    count: Any = (2 if d == 1 else 4) * width
+    grid = isinstance(domain, Box) and d <= 3  # on grids, solutions that are products are evaluated axis by axis
+    if grid and d > 1:
+        count = [int(np.ceil(count ** (1 / d)))] * d
+    points = domain.sample(count, "gauss" if grid else "sobol", seed)
+    rng = np.random.default_rng(seed)
+    if all(domain.periodic):
+        hidden = Waves(width, reach, periods=tuple(map(float, domain.lengths))).sample(points, rng)
+    elif d == 1:
+        hidden = MultiScale(width).sample(points, rng)
+    else:
+        hidden = Waves(width, reach).sample(points, rng)
+    per_side = 1 if d == 1 else max(8, int(0.8 * width / max(1, len(domain.sides))))
+    return tangent_space(problem, hidden, points, cutoff, per_side, directions)
 
 
 def jets_of(sensor: Sensor, solution: Solution) -> list[Array]:

@@ -44,7 +44,7 @@ class Sensor:
     @classmethod
     def of(cls, part: Measurements, problem: Problem) -> Sensor:
         """Place the nodes of measurements."""
-        expression = _without_normals(part.expression(problem), problem)
+        expression = without_normals(part.expression(problem), problem)
         x, normals, owner, weights = _nodes(part, problem.domain)
         times = None if part.times is None else part.times[owner]
         return cls(expression, problem.jets.jets_in(expression), x, times, normals, owner, weights, len(part))
@@ -99,7 +99,7 @@ class Sensor:
         )
 
 
-def _without_normals(expression: sp.Expr, problem: Problem) -> sp.Expr:
+def without_normals(expression: sp.Expr, problem: Problem) -> sp.Expr:
     """Write normal derivatives as Σ nᵢ ∂ᵢ."""
     jets, normals = problem.jets, normal_symbols(problem.domain.dimension)
     while table := {s: j for s, j in jets.jets_in(expression).items() if j.normal}:

@@ -184,17 +184,18 @@ def measured(
 ) -> tuple[Measured, float]:
     """Return integrals or means at some times, and the largest of those of the absolute value."""
     number, size = settled(_integrand(solution, text, rules), rules, times, rtol, str(text or solution._field(None)))
-    whole = _size(solution, rules) if kind == "mean" else 1.0
+    whole = size_of(solution, rules) if kind == "mean" else 1.0
     return number.divided(whole), size / whole
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Integrals at some times, and their errors."""
+    """Integrals at some times, their errors, and about how many points the rule had."""
 
     times: Array
     values: Array
     errors: Array
+    points: int
 
     def single(self) -> Number | ComplexNumber:
         """Return the only one."""
@@ -209,7 +210,7 @@ class Measured:
 
     def divided(self, size: float) -> Measured:
         """Return the same divided by a number."""
-        return Measured(self.times, self.values / size, self.errors / size)
+        return Measured(self.times, self.values / size, self.errors / size, self.points)
 
 
 class Integrand(NamedTuple):
@@ -239,7 +240,7 @@ def _integrand(solution: Solution, text: Any, rules: Rules) -> Integrand:
     return Integrand(solution, expression)
 
 
-def _size(solution: Solution, rules: Rules) -> float:
+def size_of(solution: Solution, rules: Rules) -> float:
     """Return the length, area or volume."""
     one = Integrand(solution, Expression.read(solution.problem, "1", rules.with_normals, rules.weighted))
     return float(settled(one, rules, np.array([solution.problem.time[0]]), 1e-12, "1", told=False)[0].values[0])
@@ -275,7 +276,7 @@ def settled(
             break
         n, before, used = 2 * n if rules.dimension == 1 else 4 * n, found, count
     missed = gap_left + (rules.uncertainty + ROUND_OFF) * size
-    return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times))), float(np.max(size))
+    return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times)), n), float(np.max(size))
 
 
 def _left(gap: Array, before: Array) -> Array:

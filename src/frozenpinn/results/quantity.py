@@ -45,11 +45,14 @@ class Goal:
     scale
         The size that the error is compared with: that of the number, or a hundredth of the integral of the absolute
         value, if that is larger.
+    points
+        About how many points the rule of quadrature had.
     """
 
     text: str
     number: Number | ComplexNumber
     scale: float
+    points: int = 0
 
     @property
     def error(self) -> float:
@@ -124,25 +127,27 @@ class Quantity:
     def check(self, problem: Problem) -> None:
         """Refuse what is unknown to a problem, or outside its domain."""
         stub = _Stub(problem)
-        rules = self._rules(stub)
+        rules = self.rules(stub)
         expression = Expression.read(problem, self.expression, rules.with_normals, rules.weighted)
         if expression.shape:
             raise EvaluationError(f"quantity='{self.text}' is of a vector; write a component, such as (…)[0].")
-        check_inside(problem, np.empty((0, problem.domain.dimension)), self._times(problem))
+        check_inside(problem, np.empty((0, problem.domain.dimension)), self.times(problem))
         rules.make(64)
 
     def of(self, solution: Solution, rtol: float = 1e-9) -> Goal:
         """Return the number, its error and its scale; ``rtol`` is asked of quadrature."""
-        times, rules = self._times(solution.problem), self._rules(solution)
+        times, rules = self.times(solution.problem), self.rules(solution)
         kind = "mean" if self.kind == "mean" else "integral"
         found, size = measured(solution, self.expression, rules, times, rtol, kind)
         number = found.single()
-        return Goal(self.text, number, max(abs(number), _SMALL * size))
+        return Goal(self.text, number, max(abs(number), _SMALL * size), found.points)
 
-    def _times(self, problem: Problem) -> Array:
+    def times(self, problem: Problem) -> Array:
+        """Return the time, as an array; zero for static problems."""
         return np.zeros(1) if problem.is_static else np.array([problem.time[1] if self.t is None else self.t])
 
-    def _rules(self, solution: Any) -> Rules:
+    def rules(self, solution: Any) -> Rules:
+        """Return rules of quadrature for where it is taken."""
         if self.kind != "value":
             return rules_of(solution, *(self.part.get(name) for name in _PARTS))
         problem, place = solution.problem, np.array([self.place])

@@ -287,9 +287,12 @@ def _joints(problem: Problem) -> float:
 
 
 def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
-    """Return the sizes of all fields by which errors are judged."""
+    """Return the sizes of all fields by which errors are judged: what is known of them in closed form counts."""
     values = function.jets(x, [problem.jets.field(name) for name in problem.fields])
-    return judged_sizes(problem, dict(zip(problem.fields, map(_rms, values), strict=True)))
+    sizes = dict(zip(problem.fields, map(_rms, values), strict=True))
+    for name, known in problem.known.items():
+        sizes[name] = max(sizes[name], _rms(problem.compile([known])(*x.T, problem.time[0])[0]))
+    return judged_sizes(problem, sizes)
 
 
 def _rms(values: Array | float) -> float:

@@ -27,6 +27,7 @@ from frozenpinn_lab.studies.study import Announce, Row, Study, finish
 
 COUNT, TIME_LIMIT, TRUTH = 60, 10.0, 1e-11
 TOLERANCES = (1e-3, 1e-5, 1e-7)
+DETAILS = ("quantity", "tol", "status", "error", "bar")
 Array = np.ndarray
 
 
@@ -58,7 +59,8 @@ def rows(seeds: int, announce: Announce, count: int = COUNT) -> list[Row]:
             found.append(_row(entry, number, seed))
     judged = [row for row in found if row["holds"] is not None]
     share = float(np.mean([row["holds"] for row in judged]))
-    return [*found, {"problem": "all", "quantity": f"{len(judged)} bars", "holds": share, "failures": []}]
+    blank = dict.fromkeys(DETAILS)
+    return [*found, {**blank, "problem": "all", "quantity": f"{len(judged)} bars", "holds": share, "failures": []}]
 
 
 def _entries() -> Iterator[Entry]:
@@ -98,7 +100,13 @@ def _row(entry: Entry, number: int, seed: int) -> Row:
         warnings.simplefilter("ignore")
         problem = entry.build()
         text = quantity_of(problem, number // 2)
-        row = {"problem": entry.name, "quantity": text, "tol": tol, "holds": None, "failures": []}
+        row = dict.fromkeys(DETAILS) | {
+            "problem": entry.name,
+            "quantity": text,
+            "tol": tol,
+            "holds": None,
+            "failures": [],
+        }
         try:
             solution, seconds = timed(
                 lambda: solve(problem, tol=tol, seed=seed, time_limit=TIME_LIMIT, quantity=text, progress=False)
@@ -132,7 +140,7 @@ STUDY = Study(
     "problem",
     ("holds",),
     rows,
-    details=("quantity", "tol", "status", "error", "bar"),
+    details=DETAILS,
     draw=_draw,
     options=("count",),
 )
