@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ def test_parts_of_an_axis_grow_from_the_least_length():
     assert parts[0].high == pytest.approx(2e-6)
     assert parts[-1].high > 2.0**-8
     assert [part.is_last for part in parts] == [False] * (len(parts) - 1) + [True]
-    assert all(a.high == pytest.approx(b.low) for a, b in zip(parts, parts[1:], strict=False))
+    assert all(a.high == pytest.approx(b.low) for a, b in pairwise(parts))
 
 
 def test_ends_at_which_nothing_falls_have_none():

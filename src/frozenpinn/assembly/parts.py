@@ -60,9 +60,8 @@ def _beside_interfaces(problem: Problem) -> Mapping[tuple[int, ...], Array]:
     least = 4  # points that a part must have
     assert problem.interfaces is not None
     reached = [_reached(problem, level, _AROUND) for level in problem.interfaces.levels]
-    x = np.concatenate(
-        [*(side for crossing in reached for side in (crossing.above, crossing.below)), _corners(problem)]
-    )
+    sides = (side for crossing in reached for side in (crossing.above, crossing.below))
+    x = np.concatenate([*sides, _corners(problem)])
     if not len(x):
         return {}
     found, which, counts = np.unique(signs_at(problem, x), axis=0, return_inverse=True, return_counts=True)
