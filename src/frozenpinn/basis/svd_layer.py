@@ -119,9 +119,10 @@ def pseudo_inverse(matrix: Array, cutoff: float) -> tuple[Array, int]:
     try:
         inverse, rank = sla.pinv(matrix, rtol=cutoff, return_rank=True)
     except np.linalg.LinAlgError:  # LAPACK's fast way to singular values gives up on some matrices, the slow one works
-        u, s, vt = sla.svd(matrix, full_matrices=False, lapack_driver="gesvd")
+        q, r = sla.qr(matrix, mode="economic")
+        u, s, vt = sla.svd(r, full_matrices=False, lapack_driver="gesvd")
         rank = int(np.count_nonzero(s > cutoff * s[0]))
-        inverse = (vt[:rank].T / s[:rank]) @ u[:, :rank].T
+        inverse = (vt[:rank].T / s[:rank]) @ (q @ u[:, :rank]).T
     return np.asarray(inverse), int(rank)
 
 
