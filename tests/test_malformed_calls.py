@@ -146,12 +146,11 @@ def test_pictures(solution, file, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "dx(max(" * 12 + "u" + ", x))" * 12,
         "-".join(f"max(u, x*{i})" for i in range(500)),
         "dx(" + "*".join(f"sin(x*{i} + u)" for i in range(400)) + ")",
         "lap(" + "+".join(f"erf({i}*u)" for i in range(600)) + ")",
     ],
-    ids=["nested maxima", "hundreds of maxima", "a long product", "a long sum"],
+    ids=["hundreds of maxima", "a long product", "a long sum"],
 )
 def test_texts_that_would_take_long_are_refused_by_the_work_they_ask_for(text):
     with pytest.raises(fp.ProblemError, match=rf"too many operations to work out \(more than {MAX_EFFORT}\)"):

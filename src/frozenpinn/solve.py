@@ -99,8 +99,8 @@ def solve(
     seed
         Seed of the frozen layer; the same seed gives the same solution, bit for bit.
     time_limit, memory_limit
-        Seconds and bytes that a solve with ``tol`` may take. By default it stops growing after a minute, and at 60 % of
-        the free memory. What has been found by then is returned.
+        Seconds and bytes that the search for the tolerance (1e-6 if none is given) may take. By default it stops
+        growing after a minute, and at 60 % of the free memory. What has been found by then is returned.
     progress
         Called with the name of each stage as it begins, and now and then with the share of the time that is
         integrated. By default a bar appears on a terminal or in a notebook after two seconds; False shows nothing.
@@ -169,9 +169,7 @@ def solve_from(
     settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
     problem = _looked_at_closely(problem, settings.scale)
-    tol, budget = read_tolerance(tol), Budget(time_limit, memory_limit)
-    if tol is None and (time_limit is not None or memory_limit is not None):
-        raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
+    tol, budget = read_tolerance(tol, time_limit, memory_limit), Budget(time_limit, memory_limit)
     if start is not None and not problem.is_static:
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
     if all and not problem.is_static:

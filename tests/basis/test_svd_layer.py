@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frozenpinn as fp
+from frozenpinn.basis import svd_layer
 from frozenpinn.basis.samplers import Sines
 from frozenpinn.basis.svd_layer import compress
 
@@ -129,3 +130,16 @@ def test_waves_on_a_periodic_axis_stay_as_they_are():
     # the constant, whose feature is the last, and then from long waves to short ones
     np.testing.assert_array_equal(np.argmax(svd.mixing != 0, axis=0), [12, *range(12)])
     np.testing.assert_allclose(svd.singular, [np.sqrt(2.0), *[1.0] * 12], rtol=1e-12)
+
+
+def test_a_matrix_on_which_the_fast_way_gives_up_has_a_pseudo_inverse(monkeypatch):
+    matrix = np.random.default_rng(0).normal(size=(30, 4)) @ np.random.default_rng(1).normal(size=(4, 9))
+    usual, rank = svd_layer.pseudo_inverse(matrix, 1e-10)
+
+    def gives_up(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(svd_layer.sla, "pinv", gives_up)
+    slow, same = svd_layer.pseudo_inverse(matrix, 1e-10)
+    assert rank == same == 4
+    np.testing.assert_allclose(slow, usual, atol=1e-13)

@@ -310,8 +310,11 @@ def test_doubtful_values_in_between_are_told():
 
 def test_too_few_conditions_have_no_eigenvalues():
     problem = stated("-u_xx = lam*u", fp.Interval(0, 1), fp.Free())
-    with pytest.raises(fp.ProblemError, match="too few"):
+    with pytest.raises(fp.ProblemError, match=r"both ends together have 0 condition\(s\).*too few"):
         fp.modes(problem, 3)
+    insisting = fp.Settings(without=("condition count",))
+    with pytest.warns(fp.FrozenPinnWarning, match="too few"), pytest.raises(fp.FrozenPinnError, match="no eigenvalue"):
+        fp.modes(problem, 3, settings=insisting)
 
 
 # ---- linearisation about a solution -----------------------------------------------------------------------------

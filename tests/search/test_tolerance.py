@@ -369,9 +369,12 @@ def test_times_outside_have_no_error():
         fp.solve(heat(), tol=1e-3).error_estimate.at(2.0)
 
 
-def test_limits_belong_to_a_tolerance():
-    with pytest.raises(fp.SettingsError, match="time_limit and memory_limit bound the search for a tolerance"):
-        fp.solve(heat(), time_limit=3)
+def test_limits_without_a_tolerance_bound_the_search_for_the_usual_one():
+    assert fp.solve(heat(), time_limit=30).verdict.tol == 1e-6
+    assert fp.solve(heat()).verdict is None
+
+
+def test_limits_are_positive_numbers():
     with pytest.raises(fp.SettingsError, match="time_limit is a positive number of seconds, got -1"):
         Budget(-1)
     with pytest.raises(fp.SettingsError, match="memory_limit is a positive number of bytes, got 'much'"):

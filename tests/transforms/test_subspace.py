@@ -400,13 +400,13 @@ def test_restricted_python_functions_see_points_of_the_domain():
 def test_a_side_that_matters_little_is_seen_by_a_finer_solve(dimension):
     """What the first solve may neglect, the next may not: it goes to more coordinates, with widths of its own."""
     domain = box(dimension)
-    sides = {side.name: "u_n = 0" for side in domain.sides} | {"top": "u_n = 0.004*t"}
+    sides = {side.name: "u_n = 0" for side in domain.sides} | {"top": "u_n = 0.002*t"}
     problem = fp.Problem("u_t = 0.01*lap(u)", domain, (0, 1), "1 + cos(pi*x)/2", sides)
     solution = fp.solve(problem, tol=1e-4)
     assert [width for width, *_ in solution.verdict.attempts][:2] == [40, 16]
     assert solution.witness.subspace.size == 1
     assert (2 if solution.subspace is None else solution.subspace.size) == 2
-    total = 0.01 * 0.004 / 2  # what has flown in at the end
+    total = 0.01 * 0.002 / 2  # what has flown in at the end
     x = domain.sample(500, "random", 0).x
 
     def missed(found):

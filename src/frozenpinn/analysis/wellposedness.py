@@ -35,6 +35,7 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import INSISTED, Finding, Findings, miscounted
 from frozenpinn.statement.tables import tables_of
+from frozenpinn.statement.usage import free_fields, unused_parameters
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import BoundaryPoints
@@ -71,12 +72,13 @@ def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
     tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
+    about = (*tables, *unused_parameters(problem), *free_fields(problem))
     if problem.is_static:
         from frozenpinn.analysis.ellipticity import static_findings
 
-        return (*static_findings(problem), *seam_findings(problem), *tables)
+        return (*static_findings(problem), *seam_findings(problem), *about)
     data = (*further_contradictions(problem), *roughness(problem))
-    return (*_symbol_findings(problem), *seam_findings(problem), *data, *tables, *scale_findings(problem))
+    return (*_symbol_findings(problem), *seam_findings(problem), *data, *about, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:
@@ -173,7 +175,8 @@ def _explosion(symbol: Symbol, x: Array, share: float, rate: float, scale: float
     text = (
         f"the problem is ill posed at x = ({place}){when}: waves {scale:g} times shorter than the domain grow like "
         f"exp({rate:.3g}·t), and shorter ones faster. Check the sign of the highest derivative: "
-        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed."
+        "'u_t = u_xx', 'u_t = -u_xxxx', 'u_tt = u_xx' and 'u_tt = -u_xxxx' are well posed. If the data are those at "
+        "the end T of the time, replace t by T - t."
     )
     # only the linearisation at the initial data: the user may know better
     return Finding("ill-posed", "warning" if symbol.frozen else "error", text)

@@ -31,7 +31,7 @@ from frozenpinn.basis.boundary_layer import (
 )
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import Basis, PointSet
-from frozenpinn.basis.svd_layer import SVDLayer, compress
+from frozenpinn.basis.svd_layer import SVDLayer, compress, pseudo_inverse
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import Dense, Operator, ProductSum, tensor
 from frozenpinn.runtime.arrays import read_only
@@ -346,10 +346,10 @@ class Network:
             return Dense(np.ascontiguousarray((self.values * root[:, None]).T))
         values = self._weighted_values()
         cut = rcond if rcond is not None else 1e-10
-        inverse, rank = sla.pinv(values, rtol=cut, return_rank=True)
+        inverse, rank = pseudo_inverse(values, cut)
         if rank == 0:
             raise SettingsError(f"rcond={cut:g} leaves nothing of the basis; use a smaller value.")
-        return Dense(np.asarray(inverse * root))
+        return Dense(inverse * root)
 
 
 def finest_part(

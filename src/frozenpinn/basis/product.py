@@ -21,6 +21,7 @@ from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
+from frozenpinn.basis.svd_layer import pseudo_inverse
 from frozenpinn.errors import SettingsError
 from frozenpinn.operators import KroneckerSum, Operator, Product, ProductSum, Selection, kronecker, tensor
 from frozenpinn.runtime.arrays import read_only
@@ -48,7 +49,7 @@ def inverse_of(basis: Array, others: Array) -> Array:
         return basis.T
     r, inverse, info = sla.lapack.dgels(rest, np.eye(len(rest)))
     if info or not np.min(np.abs(np.diagonal(r))) > apart * np.max(np.abs(others)):
-        return np.asarray(sla.pinv(np.concatenate([basis, others], axis=1), rtol=1e-13))
+        return pseudo_inverse(np.concatenate([basis, others], axis=1), 1e-13)[0]
     below = inverse[: others.shape[1]]
     return np.concatenate([basis.T - along @ below, below])
 

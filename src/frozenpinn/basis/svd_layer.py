@@ -114,6 +114,18 @@ def compress(features: Array, cutoff: float | SVDLayer) -> Compression:
     return Compression(values, vt[:rank].T / s[:rank], s[:rank], s)
 
 
+def pseudo_inverse(matrix: Array, cutoff: float) -> tuple[Array, int]:
+    """Return the pseudo-inverse with a relative cut-off, and the rank."""
+    try:
+        inverse, rank = sla.pinv(matrix, rtol=cutoff, return_rank=True)
+    except np.linalg.LinAlgError:  # LAPACK's fast way to singular values gives up on some matrices, the slow one works
+        q, r = sla.qr(matrix, mode="economic")
+        u, s, vt = sla.svd(r, full_matrices=False, lapack_driver="gesvd")
+        rank = int(np.count_nonzero(s > cutoff * s[0]))
+        inverse = (vt[:rank].T / s[:rank]) @ (q @ u[:, :rank]).T
+    return np.asarray(inverse), int(rank)
+
+
 def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:
     """Return Q and the singular value decomposition of R, features = Q R; few features take LAPACK as it is."""
     few = 64  # features up to which what SciPy does before and after LAPACK takes as long as LAPACK

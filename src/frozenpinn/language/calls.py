@@ -24,6 +24,7 @@ from frozenpinn.language.scope import (
     POINT,
     SOFT_OPERATORS,
     Scope,
+    callable_names,
     derivative_call,
     derivative_names,
     is_builtin,
@@ -233,7 +234,7 @@ class _Calls:
         if own:
             kind = "a parameter, " if word in scope.parameters else ""
             raise self.fail(f"'{word}' is {kind}not a function; write '{word}' or '{word}*(…)'.", token)
-        callables = [*FUNCTIONS, *OPERATORS, *derivative_names(scope.chart), *scope.functions]
+        callables = callable_names(scope)
         text = f"unknown function '{word}'.{suggestion(word, callables)} Known: {', '.join(callables)}."
         raise self.fail(text, token)
 

@@ -186,7 +186,19 @@ class JetSpace:
                 "Write a coefficient that jumps inside the divergence of a flux, div(k*grad(u)); elsewhere, use a "
                 "smooth transition such as tanh((x - a)/w)."
             )
+        self._refuse_deltas_of_fields(result, axis)
         return result
+
+    def _refuse_deltas_of_fields(self, derivative: sp.Expr, axis: int | None) -> None:
+        """Refuse the derivative of a jump in a field: the equation has no values where the field crosses it."""
+        jumps = [delta.args[0] for delta in derivative.atoms(sp.DiracDelta) if self.jets_in(delta.args[0])]
+        if jumps:
+            name = "t" if axis is None else self.coordinates[axis]
+            raise ExpressionError(
+                f"the derivative by {name} contains a delta function where {jumps[0]} = 0: a function of the fields "
+                "that jumps was differentiated, or one with a kink twice. Smooth it over a small width w: "
+                "w*log(1 + exp(a/w)) for max(a, 0), (1 + tanh(a/w))/2 for heaviside(a), sqrt(a**2 + w**2) for abs(a)."
+            )
 
     def _derivative(self, node: sp.Expr, axis: int | None, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
         """Differentiate from the leaves up, each distinct part once and along all jets at the same time."""

@@ -78,6 +78,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
     "sech": (1, lambda z: 1 / sp.cosh(z)),
     "exp": (1, exponential),
     "log": (1, sp.log),
+    "ln": (1, sp.log),
     "sqrt": (1, sp.sqrt),
     "abs": (1, absolute),
     "sign": (1, signum),
@@ -142,6 +143,14 @@ def is_soft(word: str, chart: Chart, *, called: bool) -> bool:
         word in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", "delta", *_SYNONYMS)
         or derivative_call(word, chart) is not None
     )
+
+
+def callable_names(scope: Scope) -> list[str]:
+    """Return the names of everything that can be called in a text."""
+    soft = [
+        name for name in (*SOFT_OPERATORS, *COMPLEX_FUNCTIONS, *NONLOCAL, "where", "delta") if not scope.is_own(name)
+    ]
+    return [*FUNCTIONS, *OPERATORS, *soft, *derivative_names(scope.chart), *scope.functions]
 
 
 def operator_name(word: str) -> str:
@@ -259,10 +268,17 @@ class Scope:
     def _soft(self, word: str) -> Value | None:
         if word == "n" and self.normal is not None:
             return self.normal
+        if word in self.normal_names and self.normal is not None:
+            return self.normal[self.normal_names.index(word)]
         if word == "identity":
             axes = range(self.jets.dimension)
             return tuple(tuple(ONE if i == j else ZERO for j in axes) for i in axes)
         return SOFT_CONSTANTS.get(word)
+
+    @property
+    def normal_names(self) -> tuple[str, ...]:
+        """The names of the components of the outward normal, such as nx and ny."""
+        return tuple(f"n{name}" for name in self.chart.names)
 
     def coordinate(self, name: str) -> sp.Expr:
         """Return a coordinate or time."""
@@ -288,6 +304,9 @@ class Scope:
         """Say that a name is unknown, and which are known."""
         if word in IMAGINARY:
             return f"unknown name '{word}'. {COMPLEX} A constant of your own goes into parameters={{'{word}': …}}."
+        if word in self.normal_names and self.normal is None:
+            normal = ", ".join(self.normal_names)
+            return f"unknown name '{word}'. The outward normal n = [{normal}] is known in boundary conditions only."
         if hint := foreign_name(word, self.chart.kind, self.chart.names):
             return f"unknown name '{word}'. {hint}"
         fields = [*self.composites, *self.fields]
@@ -298,8 +317,12 @@ class Scope:
         if split is not None and fields and not self._resembles_field(split[0]):
             return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"
         names = self.names()
-        close = suggestion(word, [name for name in names if name.lower() == word.lower()] or names)
-        return f"unknown name '{word}'. {known}{close} A constant or function of your own goes into parameters={{…}}."
+        alike = [name for name in names if name.lower() == word.lower()]
+        close = suggestion(word, alike or (names if len(word) > 1 else []))  # p is no slip for pi
+        return (
+            f"unknown name '{word}'. {known}{close} A constant or function of your own goes into parameters={{…}}, and "
+            "another unknown field needs an equation of its own."
+        )
 
     def _resembles_field(self, name: str) -> bool:
         """Whether a name is a coordinate, a field, or a field with a slip in writing."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frozenpinn.analysis.wellposedness import check_well_posed
 from frozenpinn.errors import ConvergenceError, ProblemError, SettingsError, warn
 from frozenpinn.modes.eigenproblem import Eigenproblem, of_linearisation, of_statement
 from frozenpinn.modes.plan import make_plan
@@ -17,7 +18,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, read_tolerance
-from frozenpinn.solve import check, solve
+from frozenpinn.solve import solve
 from frozenpinn.statement.consistency import refuse_quantities
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
@@ -84,13 +85,13 @@ def modes(
     _check_count(count)
     if near is not None and (isinstance(near, bool) or not isinstance(near, int | float | complex | np.number)):
         raise SettingsError(f"near is a number; the eigenvalues nearest to it are returned. Got {near!r}.")
-    eigenproblem = _read(problem, about)
+    eigenproblem = _read(problem, about, settings.without if isinstance(settings, Settings) else ())
     target = 0.0 if near is None else complex(near) if np.imag(near) else float(np.real(near))
     options = (tol, seed, Budget(time_limit, memory_limit), progress, settings)
     return _found(eigenproblem, eigenproblem.problem, int(count), target, False, *options)
 
 
-def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
+def _read(problem: Problem, about: Solution | None, without: Sequence[str]) -> Eigenproblem:
     """Return the eigenvalue problem that is meant, or say why there is none."""
     refuse_laws(problem.laws, "modes()")
     refuse_quantities(problem, "modes()")
@@ -100,7 +101,7 @@ def _read(problem: Problem, about: Solution | None) -> Eigenproblem:
                 "about= is for the linearisation of a nonlinear problem; this one has an Eigenvalue and is linear. "
                 "Leave one of the two out."
             )
-        check(problem)
+        check_well_posed(problem, without)
         return of_statement(problem)
     if about is None:
         raise ProblemError(

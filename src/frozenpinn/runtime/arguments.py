@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -141,8 +141,10 @@ def columns(functions: Sequence[Callable[[Array], Any]], x: Array, what: str) ->
     return found
 
 
-def spelled(kind: type[FrozenPinnError]) -> Callable[[Target], Target]:
+def spelled(kind: type[FrozenPinnError], hints: Mapping[str, str] | None = None) -> Callable[[Target], Target]:
     """Make a function or a class refuse arguments that it does not have, with the nearest that it has.
+
+    ``hints`` say what to write instead of some names.
 
     Examples
     --------
@@ -157,14 +159,16 @@ def spelled(kind: type[FrozenPinnError]) -> Callable[[Target], Target]:
 
     def decorate(target: Target) -> Target:
         if isinstance(target, type):
-            target.__init__ = _checked(target.__init__, target.__name__, kind)  # type: ignore[misc]
+            target.__init__ = _checked(target.__init__, target.__name__, kind, hints or {})  # type: ignore[misc]
             return target
-        return _checked(target, target.__name__, kind)  # type: ignore[return-value]
+        return _checked(target, target.__name__, kind, hints or {})  # type: ignore[return-value]
 
     return decorate
 
 
-def _checked(function: Callable[..., Any], name: str, kind: type[FrozenPinnError]) -> Callable[..., Any]:
+def _checked(
+    function: Callable[..., Any], name: str, kind: type[FrozenPinnError], hints: Mapping[str, str]
+) -> Callable[..., Any]:
     signature = inspect.signature(function)
     known = [parameter for parameter in signature.parameters if parameter != "self"]
 
@@ -178,6 +182,7 @@ def _checked(function: Callable[..., Any], name: str, kind: type[FrozenPinnError
             unknown = [word for word in named if word not in known]
             fault = f"{name}() has no argument '{unknown[0]}'." if unknown else f"{name}(): {_mismatch(given, named)}."
             close = suggestion(unknown[0], known) if unknown else ""
+            close = f" {hints[unknown[0]]}" if unknown and unknown[0] in hints else close
             raise kind(f"{fault}{close} It takes {', '.join(known) or 'no arguments'}.") from None
 
     def _mismatch(given: tuple[Any, ...], named: dict[str, Any]) -> str:

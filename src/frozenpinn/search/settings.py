@@ -385,10 +385,14 @@ class Tolerances:
         return replace(self, time=max(factor * self.time, FINEST))
 
 
-def read_tolerance(tol: float | None) -> float | None:
-    """Check a tolerance; one below what double precision can reach is raised, with a warning."""
+def read_tolerance(tol: float | None, *limits: float | None) -> float | None:
+    """Check a tolerance; one below what double precision can reach is raised, with a warning.
+
+    Limits bound the search for a tolerance, so that where some are given without one, it is the usual one.
+    """
+    usual = 1e-6
     if tol is None:
-        return None
+        return usual if any(limit is not None for limit in limits) else None
     if not is_number(tol) or not 0 < tol < 1:
         raise SettingsError(f"tol must lie between 0 and 1, got {shown(tol)}; write for example tol=1e-6.")
     if tol < FINEST:

@@ -188,15 +188,17 @@ def read_boundary(
     jets: JetSpace,
     parameters: Parameters,
     local: Sequence[str] = (),
+    transported: Sequence[str] = (),
 ) -> tuple[tuple[LinearCondition, ...], tuple[BoundaryLaw, ...]]:
     """Check that every side has its conditions exactly once and translate them all.
 
     ``local`` fields are not differentiated in space. They need no condition, and one for all fields is not meant for
-    them.
+    them. ``transported`` ones are differentiated once: they are free on a side where other fields have conditions, and
+    the numbers of conditions are counted later.
     """
     if boundary is None and len(local) == len(fields):
         return (), ()
-    given = _by_side(boundary, domain)
+    given = _by_side(boundary, domain, parameters.composites.names[0])
     spread = [name for name in fields if name not in local] or list(fields)
     result: list[LinearCondition] = []
     laws: list[BoundaryLaw] = []
@@ -220,7 +222,8 @@ def read_boundary(
         for name in sorted(free & covered):
             raise ProblemError(f"'{name}' on side '{side.name}' is both Free() and given a condition.")
         result += before
-        missing = [name for name in fields if name not in covered | free | set(local)]
+        needless = {*local, *(transported if covered else ())}
+        missing = [name for name in fields if name not in covered | free | needless]
         if missing:
             raise ProblemError(
                 f"no condition for {choices(missing)} on side '{side.name}'; "
@@ -229,7 +232,7 @@ def read_boundary(
     return tuple(result), tuple(laws)
 
 
-def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[ConditionText]]:
+def _by_side(boundary: Boundary | None, domain: Domain, field: str) -> dict[str, list[ConditionText]]:
     names = [side.name for side in domain.sides]
     if not names:
         empty = boundary is None or isinstance(boundary, Periodic) or (isinstance(boundary, Mapping) and not boundary)
@@ -244,7 +247,7 @@ def _by_side(boundary: Boundary | None, domain: Domain) -> dict[str, list[Condit
     if boundary is None:
         raise ProblemError(
             f"no boundary condition for the sides {choices(names)}; write boundary=Dirichlet(0), "
-            f"boundary={{'{names[0]}': 'u = 0', …}}, or make the domain periodic."
+            f"boundary={{'{names[0]}': '{field} = 0', …}}, or make the domain periodic."
         )
     if not isinstance(boundary, Mapping):
         return {name: _as_list(boundary) for name in names}

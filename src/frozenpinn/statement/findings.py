@@ -28,7 +28,8 @@ class Finding:
         ``"ill-posed"``, ``"count"`` (surplus or missing conditions), ``"conditions"`` (others), ``"contradiction"``,
         ``"seam"`` (coefficients that jump where a periodic axis closes),
         ``"exact"`` (an exact solution that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"``
-        (how well arrays are known between their values) or ``"scales"``.
+        (how well arrays are known between their values), ``"unused"`` (a parameter), ``"free"`` (a field without
+        conditions on a side) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text

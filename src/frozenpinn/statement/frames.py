@@ -162,7 +162,7 @@ class Frame:
         if given is None and self.sides:
             names = [f"{self.names[axis]}{'-+'[end]}" for axis, end in self.sides]
             raise ProblemError(
-                f"no boundary condition for the sides {choices(names)}; write boundary='u = 0' or a dict."
+                f"no boundary condition for the sides {choices(names)}; write boundary=Dirichlet(0) or a dict."
             )
         free = {name: Free() for name in sorted(self.axes)}
         if isinstance(given, Mapping):

@@ -47,7 +47,13 @@ _STATIC = (0.0, 0.0)  # the time of a static problem
 Data: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 
 
-@spelled(ProblemError)
+_ELSEWHERE = {  # what other programs have an argument for
+    "terminal": "For data at the end T of the time, replace t by T - t in all texts: these data are then initial ones.",
+}
+_ELSEWHERE["final"] = _ELSEWHERE["terminal"]
+
+
+@spelled(ProblemError, _ELSEWHERE)
 class Problem:
     """A PDE (or a system), time-dependent or static, with its domain, initial data and boundary conditions.
 
@@ -122,6 +128,7 @@ class Problem:
     given: Mapping[str, Any]
     evolution: Problem
     before: Problem | None = None  #: the problem from whose solution known parts were subtracted
+    known: Mapping[str, sp.Expr] = {}  #: these known parts, by field
     smallest: float | None = None  #: part of domain and time down to which Python functions are sampled
 
     def __init__(
@@ -310,7 +317,8 @@ class Problem:
             check_quantities(self)
         keep(interfaces=interfaces_or_breaks(self, residuals, fluxes, given.get("contact")))
         local = [name for name in self.fields if not self.spatial_order(name)]
-        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local)
+        transported = [name for name in self.fields if self.spatial_order(name) == 1]
+        conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local, transported)
         for law in laws:
             implicit = [e.field for e in self.equations if e.mass]
             check_law(law, {e.field: e.order for e in self.equations}, static, implicit)

@@ -108,9 +108,7 @@ def sweep(
     if settings is not None and not isinstance(settings, Settings):
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
     Budget(time_limit, memory_limit)
-    tol = read_tolerance(tol)
-    if tol is None and (time_limit is not None or memory_limit is not None):
-        raise SettingsError("time_limit and memory_limit bound the search for a tolerance; give tol=1e-6, too.")
+    tol = read_tolerance(tol, time_limit, memory_limit)
     table = make_table(problem, varied, samples, design, int(seed))
     definition = Definition(
         problem,

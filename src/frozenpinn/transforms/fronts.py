@@ -164,6 +164,7 @@ def without_fronts(problem: Problem, fronts: Fronts) -> Problem:
         initial=fronts.remaining_data(problem),
         points=(),
         before=problem,
+        known=known_parts(problem, fronts),
         exact={},
         given={},
     )

@@ -23,7 +23,7 @@ from frozenpinn.basis.boundary_layer import Functional
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.basis.svd_layer import Truncation
+from frozenpinn.basis.svd_layer import Truncation, pseudo_inverse
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import MAX_NUMBER, between, shown, spelled
 from frozenpinn.statement.laws import refuse_laws
@@ -99,7 +99,7 @@ class SoftRows:
         zero = Derivative((0,) * network.points.x.shape[1])
         values = np.concatenate([network.evaluate(network.points.x, name, zero) for name in network.fields])
         scale = np.concatenate([root, np.ones(len(rows))])
-        return np.asarray(sla.pinv(scale[:, None] * np.concatenate([values, rows]), rtol=1e-13) * scale)
+        return pseudo_inverse(scale[:, None] * np.concatenate([values, rows]), 1e-13)[0] * scale
 
     def relaxation(self, network: Basis, order: int, projector: Array) -> Relaxation:
         """Return the terms that pull the solution towards its boundary data, given [P, P_b]."""
