@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -276,6 +276,8 @@ def _fits_of_numbers(descent: Descent) -> list[Fit]:
     others = _other_starts(numbers, count, question.task.seed) if count else []
     if starts is None and others:
         others = _promising(descent.model, question, descent.sigmas, others)
+    elif starts is None and fits:
+        others = _rivals_within(descent, fits[0])
     for start in others:
         try:
             fits.append(descent.from_start(start, 2 * rules.steps))
@@ -287,7 +289,7 @@ def _fits_of_numbers(descent: Descent) -> list[Fit]:
             f"the problem has no solution at the start of the unknowns, {numbers.shown_start}{tried}: {failure} Start "
             "elsewhere: Unknown(start=…)."
         ) from failure
-    return _distinct(sorted(fits, key=lambda f: f.squares), numbers)
+    return distinct(fits, numbers)
 
 
 def _other_starts(numbers: Numbers, count: int, seed: int) -> list[Array]:
@@ -320,8 +322,36 @@ def _ranges(numbers: Numbers) -> tuple[Array, Array]:
     return np.array([e[0] for e in ends]), np.array([e[1] for e in ends])
 
 
-def _promising(model: Model, question: Question, sigmas: Array, starts: Sequence[Array]) -> list[Array]:
-    """Return the three starts that leave least of the data, without fitting from any."""
+def _rivals_within(descent: Descent, fit: Fit) -> list[Array]:
+    """Return starts from which another minimum may be found beside a good one, between bounds that are both given.
+
+    Solves are few: some for each number, most of them without slopes. Those whose values the first order at the fit
+    explains belong to its minimum.
+    """
+    question, model = descent.prior.question, descent.model
+    numbers, rules = question.numbers, question.rules
+    bounded = np.isfinite(numbers.bounds[0]) & np.isfinite(numbers.bounds[1])
+    if numbers.is_affine or not np.any(bounded):
+        return []
+    drawn = _other_starts(numbers, rules.looks * min(int(np.sum(bounded)), 2), question.task.seed)
+
+    def is_apart(theta: Array, values: Array) -> bool:
+        change = (values - fit.prediction.values) / descent.sigmas
+        straight = fit.prediction.slopes @ (theta - fit.theta) / descent.sigmas
+        return bool(np.linalg.norm(change - straight) > 0.3 * np.linalg.norm(change))
+
+    starts = [np.where(bounded, start, fit.theta) for start in drawn]
+    return _promising(model, question, descent.sigmas, starts, is_apart)
+
+
+def _promising(
+    model: Model,
+    question: Question,
+    sigmas: Array,
+    starts: Sequence[Array],
+    counts: Callable[[Array, Array], bool] = lambda theta, values: True,
+) -> list[Array]:
+    """Return the three starts that leave least of the data, among those that count, without fitting from any."""
     found = []
     for start in starts:
         try:
@@ -329,15 +359,37 @@ def _promising(model: Model, question: Question, sigmas: Array, starts: Sequence
         except FrozenPinnError:
             continue
         left = (values - question.data.values) / sigmas
-        if np.isfinite(squares := float(left @ left)):
+        if np.isfinite(squares := float(left @ left)) and counts(start, values):
             found.append((squares, start))
     return [start for _, start in sorted(found, key=lambda pair: pair[0])[:3]]
 
 
-def _distinct(fits: Sequence[Fit], numbers: Numbers) -> list[Fit]:
-    """Return the fits that are different minima, in order."""
+def sharpened(model: Model, prior: Prior, sigmas: Array, best: Fit, others: Sequence[Fit]) -> list[Fit]:
+    """Return all minima with those that explain the data about as well fitted on a model on which the best was.
+
+    ``best`` is the first of them there; the first of ``others`` is the same on the model of all others.
+    """
+    first, *rest = others
+    if not rest:
+        return [best]
+    data, found = prior.question.data, [best]
+    unit = 1.0 if data.noise_is_known else first.squares / max(len(sigmas) - len(prior.question.numbers.names), 1)
+    for other in rest:
+        if other.squares > 4.0 * first.squares + 9.0 * unit:
+            found.append(other)
+            continue
+        try:
+            found.append(Descent(model, prior, sigmas).from_start(other.theta, prior.question.rules.steps))
+        except FrozenPinnError:
+            continue
+    return distinct(found, prior.question.numbers)
+
+
+def distinct(fits: Sequence[Fit], numbers: Numbers) -> list[Fit]:
+    """Return the fits that are different minima, the best first; of those that are as good, the first one."""
     kept: list[Fit] = []
-    for found in fits:
+    alike = 1.01 * min(f.squares for f in fits)
+    for found in sorted(fits, key=lambda f: max(f.squares, alike)):
         sizes = np.maximum(np.abs(found.theta), 1e-3 * numbers.scales)
         if all(np.max(np.abs(found.theta - other.theta) / sizes) > 1e-3 for other in kept):
             kept.append(found)

@@ -13,9 +13,10 @@ from frozenpinn.basis.hidden import Derivative
 from frozenpinn.errors import ConvergenceError, SettingsError, warn
 from frozenpinn.inverse.evolution import EvolutionForward
 from frozenpinn.inverse.field_basis import FieldBasis
-from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined
+from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined, sharpened
 from frozenpinn.inverse.model import Forward
 from frozenpinn.inverse.objections import check_field_stays, check_seen, objection_to_rest, open_ends
+from frozenpinn.inverse.ordinary import Ordinary, confirmed, ordinary_failure, ordinary_notes, widened
 from frozenpinn.inverse.priors import Prior, deviations, prior_of
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.result import Estimate, Inferred, InferredField, Minimum
@@ -105,13 +106,17 @@ def inferred(question: Question, watch: Stopwatch) -> Inferred:
         sigmas = deviations(prior, fits[0].prediction, fits[0].theta)
         fit, sigmas = refined(forward.fine, prior, sigmas, fits[0])
         fit = fit._replace(steps=(*fits[0].steps, *fit.steps), bend=fits[0].bend)
+        fit, *others = sharpened(forward.fine, prior, sigmas, fit, fits)
     with watch.stage("second network"):
         second = _second_opinion(prior, forward, fit, sigmas)
+    with watch.stage("ordinary solve"):
+        seconds = 10.0 + 2.0 * sum(watch.seconds.values())
+        forward, fit, sigmas, ordinary = confirmed(forward, prior, fit, sigmas, seconds, watch.announce)
     with watch.stage("solution"):
-        solution = forward.solution(fit)
-    kept = Kept(prior, forward, fit, sigmas, second, solution)
-    found = _put_together(kept, prior, forward, [fit, *fits[1:]], kept.weights(question), solution, watch)
-    return replace(found, minima=_rivals(question, fits))
+        solution = ordinary.solution or forward.solution(fit)
+    kept = Kept(prior, forward, fit, sigmas, second, solution, ordinary)
+    found = _put_together(kept, prior, forward, [fit, *others], kept.weights(question), solution, watch)
+    return replace(found, minima=_rivals(question, [fit, *others]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +132,7 @@ class Kept:
     sigmas: Array
     second: SecondOpinion
     solution: Solution
+    ordinary: Ordinary
 
     def weights(self, question: Question) -> Array:
         """Return deviations for data at the same places or others: known ones with the distance of two networks."""
@@ -220,6 +226,7 @@ def _put_together(
     rest = prior.posterior(fit.prediction, fit.theta, sigmas, covariance=False).mean - fit.theta
     # the difference of two networks vanishes here and there, by chance: that of each unknown counts by itself, too
     covariance = noise_only + 0.5 * (np.outer(gap, gap) + np.diag(gap**2)) + np.outer(rest, rest)
+    covariance = widened(covariance, prior, fit, sigmas, kept.ordinary)
     left = data.values - fit.prediction.values
     squares = float(np.sum((left / sigmas) ** 2))
     freedom = max(round(len(left) - len(question.free) - effective), 0)
@@ -230,9 +237,11 @@ def _put_together(
     warned = [*_at_bounds(question, estimates, poor), *objection_to_rest(question, fit, squares, freedom, poor)]
     if not numbers.fields and fit is kept.fit:  # new data are not worth two solves
         warned += open_ends(question, fit, sigmas, noise_only, quantile, predict, poor)
+    warned += ordinary_failure(kept.ordinary)
     for note in warned:
         warn(note)
     count = len(numbers.names)
+    scale = 1.0 if data.noise_is_known else max(squares, 1e-300) / max(freedom, 1)  # of variances, if these are found
     return Inferred(
         numbers.problem,
         data.parts,
@@ -240,18 +249,19 @@ def _put_together(
         covariance[:count, :count],
         solution,
         fit.prediction.values,
-        sigmas,
-        squares,
+        sigmas * np.sqrt(scale),
+        squares / scale,
         freedom,
         None if data.noise_is_known else float(np.sqrt(np.sum(left**2) / max(freedom, 1))),
         gap[:count],
         (),
-        fit.steps,
-        (*_notes_on_fields(question, fields, effective), *warned),
+        tuple((step[0] / scale, *step[1:]) for step in fit.steps),
+        (*_notes_on_fields(question, fields, effective), *ordinary_notes(kept.ordinary, data.noise_is_known), *warned),
         dict(watch.seconds),
         fields,
         kept.again,
         None if numbers.fields else predict,
+        kept.ordinary.distance,
     )
 
 
@@ -289,9 +299,12 @@ def _rivals(question: Question, fits: list[Fit]) -> tuple[Minimum, ...]:
         Minimum(dict(zip(names, map(float, fit.theta), strict=True)), fit.squares / unit) for fit in fits[1:6]
     )
     if found and found[0].chi_square <= first.squares / unit + 9.0:  # three deviations
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in found[0].values.items())
+        alike = [other for other in found if other.chi_square <= first.squares / unit + 9.0]
+        texts = [", ".join(f"{name} = {value:.6g}" for name, value in other.values.items()) for other in alike]
+        many = "by another set of values, too" if len(alike) == 1 else f"by {len(alike)} other sets of values, too"
         warn(
-            f"the data are explained by another set of values, too: {values}. Narrow the bounds, or measure elsewhere."
+            f"the data are explained {many}: {'; '.join(texts)}. There may be more. Narrow the bounds, or measure "
+            "elsewhere."
         )
     return found
 

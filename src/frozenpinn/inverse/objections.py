@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.special import chdtr, chdtrc
 
 from frozenpinn.errors import ConvergenceError, FrozenPinnError, ProblemError
@@ -168,18 +169,38 @@ def objection_to_rest(question: Question, fit: Fit, chi_square: float, freedom: 
         if objection and poor and not fields:
             objection += " Or a better minimum was missed: give bounds, and starts=100."
         return [objection] if objection else []
-    left, spread = data.values - fit.prediction.values, float(np.std(data.values))
+    left, spread = data.values - fit.prediction.values, float(np.std(data.values)) or float(np.max(np.abs(data.values)))
     rest = float(np.sqrt(np.mean(left**2)))
-    if fields:
+    alike = likeness(question, left) if poor and not fields else 0.0
+    if alike:
+        noise = float(np.sqrt(np.sum(left**2) / max(freedom, 1)))
         return [
-            f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does "
-            "not describe them. Look for outliers, or give the noise."
-        ] * (rest > 0.5 * spread)
-    noise = float(np.sqrt(np.sum(left**2) / max(freedom, 1)))
+            f"the fit leaves {noise:.2g} of data that vary by {spread:.2g}, and what is left at neighbouring places is "
+            f"alike (correlation {alike:.2g}): the equation does not describe them, or a better minimum was missed. "
+            "Give bounds, Unknown(1.0, lower=0.1, upper=10), and starts=20."
+        ]
     return [
-        f"the fit leaves {noise:.2g} of data that vary by {spread:.2g}: the equation does not describe them, or a "
-        "better minimum was missed. Give bounds, Unknown(1.0, lower=0.1, upper=10), and starts=20."
-    ] * poor
+        f"the fit leaves {rest:.2g} of data that vary by {spread:.2g}: they are mostly noise, or the equation does "
+        "not describe them. Look for outliers, or give the noise."
+    ] * (rest > 0.5 * spread)
+
+
+def likeness(question: Question, left: Array) -> float:
+    """Return the correlation of what is left of the data at neighbouring places; 0 if chance explains it."""
+    ends, total, count = question.numbers.problem.domain.lengths, 0.0, 0
+    for sensor, own in question.data.slices():
+        e = left[own]
+        if not sensor.is_plain or len(e) < 8:
+            continue
+        places = sensor.x / ends
+        if sensor.times is not None:
+            start, end = question.numbers.problem.time
+            places = np.column_stack([places, sensor.times / (end - start)])
+        nearest = cKDTree(places).query(places, 2)[1]
+        other = np.where(nearest[:, 0] == np.arange(len(e)), nearest[:, 1], nearest[:, 0])
+        total, count = total + float(e @ e[other]) / max(float(e @ e), 1e-300) * len(e), count + len(e)
+    by_chance = 4.0 / np.sqrt(max(count, 1))  # neighbours come in pairs, so that half of the products are independent
+    return total / count if count and total / count > by_chance else 0.0
 
 
 def _noise_objection(chi_square: float, freedom: int) -> str | None:

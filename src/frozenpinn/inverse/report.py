@@ -27,7 +27,7 @@ def report_of(found: Inferred) -> str:
     if found.noise is None:
         lines.append(f"  misfit: χ² = {found.misfit:.3g} per degree of freedom ({found.freedom})")
     else:
-        lines.append(f"  noise: {found.noise:.3g}, estimated with {found.freedom} degrees of freedom")
+        lines.append(f"  noise: {_noises(found)}, estimated with {found.freedom} degrees of freedom")
     if found.networks.size:
         shares = [f"{abs(float(gap)):.1g} for {name}" for name, gap in zip(found.names, found.networks, strict=True)]
         lines.append(f"  of the error bars, networks: {', '.join(shares)}")
@@ -37,6 +37,12 @@ def report_of(found: Inferred) -> str:
         lines.append(f"  another minimum: {values} with χ² = {minimum.chi_square:.4g} beside {found.chi_square:.4g}")
     lines += [f"  decision: {name}: {reason}" for name, reason in found.decisions]
     return Readable("\n".join([*lines, *(f"  note: {note}" for note in found.notes)]))
+
+
+def _noises(found: Inferred) -> str:
+    """Return the estimated noise of each set of measurements."""
+    ends = np.cumsum([len(part) for part in found.data])[:-1]
+    return ", ".join(f"{np.sqrt(np.mean(own**2)):.3g}" for own in np.split(found.sigmas, ends))
 
 
 def _correlated(found: Inferred) -> list[str]:
@@ -108,8 +114,7 @@ def _draw_correlations(figure: Any, axis: Any, found: Inferred) -> None:
 def _draw_steps(axis: Any, found: Inferred) -> None:
     """Draw the course of χ², and what noise alone would leave."""
     axis.semilogy([step[0] for step in found.steps], "o-", ms=4)
-    if found.noise is None:
-        axis.axhline(max(found.freedom, 1), color="black", lw=0.8)
+    axis.axhline(max(found.freedom, 1), color="black", lw=0.8)
     axis.set(xlabel="evaluation", ylabel="χ²", title="steps")
 
 

@@ -100,7 +100,8 @@ class Inferred:
     chi_square, freedom
         The weighted sum of squares that is left, and its degrees of freedom; see :attr:`misfit`.
     noise
-        The standard deviation of the noise, if it was estimated; None if it was given.
+        The standard deviation of the noise, if it was estimated, and then ``sigmas`` is what was estimated for each
+        measurement; None if it was given.
     networks
         By how much the values differ on a second network; this is part of the error bars.
     minima
@@ -113,6 +114,10 @@ class Inferred:
         Wall-clock seconds of each stage.
     fields
         The unknown fields.
+    agreement
+        By how much an ordinary solve at these values, with a tolerance that follows the noise, differs from the fit at
+        the sensors: root mean square, in deviations of the noise. Not a number if it failed. Models and fit were moved
+        by what it says; what remains is part of the error bars. :attr:`solution` is that solve.
 
     Examples
     --------
@@ -145,6 +150,7 @@ class Inferred:
     fields: Mapping[str, InferredField] = dataclasses.field(default_factory=dict)
     _renew: Callable[[Any], Inferred] | None = None
     _predict: Callable[[Array], Array] | None = None
+    agreement: float = float("nan")
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} = {estimate}" for name, estimate in self.parameters.items())
@@ -186,7 +192,7 @@ class Inferred:
 
     @property
     def misfit(self) -> float:
-        """χ² for each degree of freedom: near one if the noise is as given; NaN if there is no freedom."""
+        """χ² for each degree of freedom: near one if the noise is as given, one if it is estimated; NaN without any."""
         return self.chi_square / self.freedom if self.freedom else float("nan")
 
     @cached_property

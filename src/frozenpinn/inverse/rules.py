@@ -39,6 +39,7 @@ class InverseRules:
     quick_reach: float = 10.0  #: change from an old fit, in units of the noise, that quick solves may say
     steps: int = 15  #: Gauss–Newton steps, at most
     starts: int = 24  #: other starts for each unknown, and twice as many at most, if the first fit is poor
+    looks: int = 8  #: places between the bounds of a number, twice as many at most, where other minima are looked for
     poor: float = 4.0  #: χ² per degree of freedom above which a fit is poor, if the noise is known
     clearly: float = 6.0  #: difference of log likelihoods above which noise that is not given is taken to be relative
     reweigh: float = 0.2  #: change of weights, as a logarithm, above which a fit is made again with others
