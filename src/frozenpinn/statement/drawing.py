@@ -14,6 +14,8 @@ from frozenpinn.statement.problem import stated_equations, stated_texts
 from frozenpinn.statement.regions import read_regions
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
+    from frozenpinn.statement.laws import BoundaryLaw
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -37,7 +39,8 @@ def draw_problem(problem: Problem, file: str | None = None) -> Any:
 def _labels(problem: Problem) -> dict[str, str]:
     """Return the conditions on each side, by its name."""
     found: dict[str, list[str]] = {side.name: [] for side in problem.domain.sides}
-    for condition in (*problem.conditions, *problem.laws):
+    given: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
+    for condition in given:
         if condition.text not in found[condition.side.name]:
             found[condition.side.name].append(condition.text)
     return {name: f"{name}:  {fill(',  '.join(texts) or 'free', 40)}" for name, texts in found.items()}
