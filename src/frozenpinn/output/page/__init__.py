@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import EvaluationError, StorageError, warn
 from frozenpinn.geometry.cells import loops
+from frozenpinn.output.page.formulas import formulas
 from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
 from frozenpinn.output.page.tables import dataset_data, encoded, error_table
@@ -67,10 +69,12 @@ def page(shown: Any, file: str, *, title: str | None = None) -> str:
     raise EvaluationError(f"page() takes a Solution or an xarray Dataset, got {type(shown).__name__}.")
 
 
-def write_page(solution: Solution, file: Any, title: str | None = None) -> str:
+def write_page(
+    solution: Solution, file: Any, title: str | None = None, expressions: Mapping[str, str] | None = None
+) -> str:
     """Write the page of a solution and return its path. See :meth:`Solution.page`."""
     target = _checked(file, title)
-    return written(target, render(page_data(solution), title or _title(solution)))
+    return written(target, render(page_data(solution, expressions), title or _title(solution)))
 
 
 def write_dataset_page(runs: xarray.Dataset, file: Any, title: str | None = None) -> str:
@@ -101,10 +105,15 @@ def written(target: str, text: str) -> str:
     return target
 
 
-def page_data(solution: Solution) -> dict[str, Any]:
+def page_data(solution: Solution, expressions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return all that the page of a solution shows, as JSON."""
     problem = solution.problem
     if problem.domain.dimension > 2 and solution.reduced is not None:
+        if expressions:
+            raise EvaluationError(
+                "the page of a solution that depends on few directions has their coordinates, and no expressions in "
+                "those of the problem."
+            )
         return page_data(solution.reduced) | _words(solution)
     d = problem.domain.dimension
     if d > 2:
@@ -153,6 +162,7 @@ def page_data(solution: Solution) -> dict[str, Any]:
         "alphas": [list(alpha) for alpha in alphas],
         "layers": store.layers,
         "fields": fields,
+        "formulas": formulas(solution, expressions, [*names, *rate]),
         "agreement": gap,
     }
 
