@@ -14,7 +14,7 @@ from typing import Any, Literal, overload
 from weakref import WeakSet
 
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import InterruptionError, SettingsError, Summarised
+from frozenpinn.errors import SettingsError, Summarised, interruptible
 from frozenpinn.results.quantity import Quantity
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
@@ -136,6 +136,7 @@ def solve(
     return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all, quantity)
 
 
+@interruptible
 def solve_from(
     first: Sizes | None,
     problem: Problem,
@@ -229,10 +230,7 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
     if task.tolerances.solution is not None:
         solution = Search(problem, task, budget, heard).solve()
     else:
-        try:
-            solution = solve_once(problem, task, Hints(), heard).solution
-        except KeyboardInterrupt:
-            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+        solution = solve_once(problem, task, Hints(), heard).solution
     for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:
         _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
     _LOG.info("%s: %r", solution.status, solution)

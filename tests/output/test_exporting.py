@@ -188,7 +188,9 @@ print(sorted(os.listdir()))
 
 
 def test_nothing_is_left_of_files_that_did_not_fit(tmp_path):
-    run = subprocess.run([sys.executable, "-c", _ALL_ON_A_FULL_DISK, tmp_path], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", _ALL_ON_A_FULL_DISK, tmp_path], check=True, capture_output=True, text=True
+    )
     *said, left = run.stdout.splitlines()
     assert len(said) == 9
     assert all(line.startswith("can't write 'u.") for line in said)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.errors import ConvergenceError, SettingsError, warn
+from frozenpinn.errors import ConvergenceError, SettingsError, interruptible, warn
 from frozenpinn.inverse.evolution import EvolutionForward
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined, sharpened
@@ -23,7 +23,7 @@ from frozenpinn.inverse.result import Estimate, Inferred, InferredField, Minimum
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.static import StaticForward
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch, listening
@@ -36,6 +36,8 @@ __all__ = ["infer"]
 Array = np.ndarray
 
 
+@interruptible
+@spelled(SettingsError)
 def infer(
     problem: Problem,
     data: Measurements | Sequence[Measurements],

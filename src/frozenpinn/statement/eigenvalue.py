@@ -11,6 +11,7 @@ import sympy as sp
 from frozenpinn.errors import ProblemError
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.arguments import spelled
 
 if TYPE_CHECKING:
     from frozenpinn.statement.equation import Equation
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _EXAMPLE = "Problem('-lap(u) = lam*u', domain, boundary='u = 0', parameters={'lam': Eigenvalue()})"
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Eigenvalue:
     """The value of a parameter that is the eigenvalue to be found.
