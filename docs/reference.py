@@ -9,7 +9,9 @@ from types import ModuleType
 import frozenpinn
 
 GROUPS = {
-    "State a problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free"),
+    "State a problem": (
+        *("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free", "Table", "read_table", "read_problem"),
+    ),
     "Domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "Solve and look": ("check", "solve", "estimate_error", "load", "page", "Solution", "ErrorEstimate", "Findings"),
     "Settings": ("Settings", "Windows", "Rules"),

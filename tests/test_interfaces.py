@@ -243,3 +243,43 @@ def test_points_of_a_small_part_have_exact_weights():
     inside = (points.x[:, 0] - 0.2) ** 2 + 4 * (points.x[:, 1] - 0.1) ** 2 < 0.01**2
     assert np.sum(inside) >= 60
     np.testing.assert_allclose(np.sum(points.weights[inside]), np.pi * 0.01**2 / 2, rtol=1e-6)
+
+
+# ---- parts that random places miss -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radius", [0.02, 1e-3])
+def test_a_tiny_source_is_seen(radius):
+    room = fp.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
+
+    def exact(x, y):
+        r = np.hypot(x - 0.5, y - 0.5)
+        outside = -np.log(np.maximum(r, radius)) / 2
+        return np.where(r < radius, (radius**2 - r**2) / (4 * radius**2) - np.log(radius) / 2, outside)
+
+    source = f"where((x - 0.5)**2 + (y - 0.5)**2 < {radius}**2, 1/{radius}**2, 0)"
+    solution = fp.solve(fp.Problem(f"-lap(u) = {source}", room, boundary=fp.Dirichlet(exact)), tol=1e-2)
+    x = room.sample(500, "random", 1).x
+    assert solution.status == "converged"
+    assert np.max(np.abs(solution(*x.T) - exact(*x.T))) < 2e-2
+
+
+@pytest.mark.parametrize("width", [0.02, 3e-4])
+def test_a_narrow_source_on_a_line_is_seen_and_its_error_told(width):
+    def exact(x):
+        h = np.abs(x - 0.4137)
+        own = np.where(h < width, -(h**2) / (2 * width), -(h - width / 2))
+        left, right = width / 2 - 0.4137, width / 2 - 0.5863
+        return own - left - (right - left) * x
+
+    line = fp.Problem(f"-u_xx = where(abs(x - 0.4137) < {width}, 1/{width}, 0)", fp.Interval(0, 1), boundary="u = 0")
+    solution = fp.solve(line, tol=1e-4)
+    error = np.max(np.abs(solution(X := np.linspace(0, 1, 400)) - exact(X)))
+    assert error < 10 * solution.error_estimate.absolute("u")
+
+
+@pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
+def test_a_tiny_square_between_four_cuts_is_a_part():
+    source = "where(abs(x - 0.5) < 3e-4 and abs(y - 0.5) < 3e-4, 1e7, 0)"
+    problem = fp.Problem(f"lap(u) = -{source}", fp.Box((0, 0), (1, 2)), boundary="u = 0")
+    assert len(parts_of(problem)) == 9

@@ -12,7 +12,7 @@ import pytest
 import frozenpinn as fp
 
 NAMES = {
-    "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free", "Table", "read_table"),
+    "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free", "Table", "read_table", "read_problem"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "steps": ("check", "solve", "follow", "estimate_error", "load", "page", "modes", "steady", "stability"),
     "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),

@@ -799,7 +799,8 @@ def test_trained_networks_of_several_widths(monkeypatch):
     training = pinn_ablation.SETTINGS["advection"]["pinn-lbfgs"]
     few = training._replace(settings=replace(training.settings, lbfgs_steps=40, interior=200, conditions=60))
     monkeypatch.setattr(pinn_ablation, "SETTINGS", {"advection": {"pinn-lbfgs": few}})
-    monkeypatch.setattr(pinn_ablation, "FIGURES", {"advection": {"width": {5: 1e-3, 10: 2e-3}}})
+    figures = {"advection, speed 10": {"width": {5: 1e-3}}, "advection, speed 40": {"width": {10: 2e-3}}}
+    monkeypatch.setattr(pinn_ablation, "FIGURES", figures)
     rows = STUDIES["pinn-ablation"].compute(1, lambda text: None, time_limit=300.0)
     assert [(row["value"], row["published_error"], row["cut"]) for row in rows] == [("5", 1e-3, "0"), ("10", 2e-3, "0")]
     assert all(0 < row["error"] < 2 for row in rows)

@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn.solve import check, estimate_error, solve
     from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
     from frozenpinn.statement.eigenvalue import Eigenvalue
+    from frozenpinn.statement.files import read_problem
     from frozenpinn.statement.findings import Findings
     from frozenpinn.statement.measurements import Measurements, Relative
     from frozenpinn.statement.problem import Problem
@@ -120,6 +121,7 @@ __all__ = [
     "modes",
     "page",
     "read_mesh",
+    "read_problem",
     "read_table",
     "samplers",
     "solve",
@@ -151,6 +153,7 @@ _HOMES = {
     "solve": "check estimate_error solve",
     "statement.conditions": "Dirichlet Free Neumann Periodic Robin",
     "statement.eigenvalue": "Eigenvalue",
+    "statement.files": "read_problem",
     "statement.findings": "Findings",
     "statement.measurements": "Measurements Relative",
     "statement.problem": "Problem",
@@ -163,6 +166,10 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 class _Package(ModuleType):
     """A package that has functions with the names of their modules: ``solve`` is the function, not the module."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to import it again: functions of a notebook that use the package are sent to other processes."""
+        return import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not isinstance(value, ModuleType) or name not in _HOME:

@@ -21,7 +21,7 @@ def closed_figures():
 
 
 def legend(figure):
-    return [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_plane_domains(tmp_path):

@@ -126,3 +126,15 @@ def test_a_start_where_the_equation_is_ill_posed_is_left_behind():
     found, text = told(heat(k=fp.Unknown(-0.2)), data(values=U + 1e-2 * NOISE, noise=1e-2))
     assert found.parameters["k"].low < 0.1 < found.parameters["k"].high
     assert not text
+
+
+def test_a_time_limit_ends_an_inference():
+    problem = fp.Problem(
+        "u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": fp.Unknown(0.2)}
+    )
+    data = fp.Measurements([0.5, 0.5], [0.61, 0.37], times=[0.5, 1.0], noise=0.01)
+    with pytest.raises(fp.BudgetError, match=r"the time limit of 1e-06 s was over during: .*\. Give more time"):
+        fp.infer(problem, data, time_limit=1e-6)
+    with pytest.raises(fp.SettingsError, match="time_limit is a positive number of seconds, got 0"):
+        fp.infer(problem, data, time_limit=0)
+    np.testing.assert_array_equal(fp.infer(problem, data, time_limit=600).values, fp.infer(problem, data).values)

@@ -108,6 +108,106 @@ EXACT = {
 }
 
 
+def robin():
+    """Return k² for k cot k = −i: a string with a complex spring at its end, by Newton's method."""
+    found = []
+    for n in range(1, 5):
+        k = complex((n - 0.5) * PI, 0.3)
+        for _ in range(60):
+            k -= (k / np.tan(k) + 1j) / (1 / np.tan(k) - k / np.sin(k) ** 2)
+        found.append(k**2)
+    return np.array(found)
+
+
+def airy(strength, count):
+    """Return the values of −ψ″ + i s x ψ on (−1, 1) by polynomials."""
+    n = 64
+    x = np.cos(PI * np.arange(n + 1) / n)
+    c = np.where((np.arange(n + 1) == 0) | (np.arange(n + 1) == n), 2.0, 1.0) * (-1.0) ** np.arange(n + 1)
+    d = np.outer(c, 1 / c) / (x[:, None] - x + np.eye(n + 1))
+    d -= np.diag(d.sum(axis=1))
+    values = np.linalg.eigvals(-(d @ d)[1:-1, 1:-1] + 1j * strength * np.diag(x[1:-1]))
+    return values[np.lexsort((-values.imag, np.round(np.abs(values), 6)))][:count]
+
+
+ORR_SOMMERFELD = stated(
+    "v_xxxx - 2*a^2*v_xx + a^4*v - I*a*R*((1 - x^2)*(v_xx - a^2*v) + 2*v) = -I*a*R*lam*(v_xx - a^2*v)",
+    fp.Interval(-1, 1),
+    ["v = 0", "v_x = 0"],
+    R=1e4,
+    a=1.0,
+)
+COMPLEX = {
+    "complex spring": (
+        stated("-psi_xx = lam*psi", fp.Interval(0, 1), {"left": "psi = 0", "right": "psi_n + I*psi = 0"}),
+        robin(),
+        1e-11,
+    ),
+    "PT-symmetric": (stated("-psi_xx + I*x*psi = lam*psi", fp.Interval(-1, 1), "psi = 0"), airy(1.0, 4).real, 1e-10),
+    "PT broken": (stated("-psi_xx + 20*I*x*psi = lam*psi", fp.Interval(-1, 1), "psi = 0"), airy(20.0, 4), 1e-10),
+    "momentum": (
+        stated("-I*psi_x = lam*psi", fp.Interval(0, 2 * PI), fp.Periodic()),
+        np.array([0.0, 1, -1, 2, -2]),
+        1e-11,
+    ),
+    "equations that have changed places": (
+        stated("I*psi_xx = lam*psi", fp.Interval(0, PI), "psi = 0"),
+        -1j * np.array([1.0, 4, 9]),
+        1e-11,
+    ),
+    "gauge on a disk": (
+        stated("-lap(psi) + 6*I*psi_x = lam*psi", fp.Disk(), "psi = 0"),
+        BESSEL[:3] - 9,
+        1e-7,
+    ),
+    "two complex fields": (
+        stated(["-psi_xx + I*phi = lam*psi", "-phi_xx + I*psi = lam*phi"], fp.Interval(0, PI), ["psi = 0", "phi = 0"]),
+        np.array([1 + 1j, 1 - 1j, 4 + 1j, 4 - 1j]),
+        1e-10,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_operators(name):
+    problem, exact, within = COMPLEX[name]
+    found = fp.modes(problem, len(exact))
+    scale, error = np.max(np.abs(exact)), np.abs(found.values - exact)
+    assert np.max(error) < within * scale
+    assert np.all(found.errors >= 0.1 * error - 1e-14 * scale)
+    assert np.iscomplexobj(found.values) == np.iscomplexobj(exact)
+
+
+def test_orr_sommerfeld():
+    found = fp.modes(ORR_SOMMERFELD, 2, near=0.24 + 0.004j, tol=1e-8)
+    assert found.values[0] == pytest.approx(0.23752649 + 0.00373967j, abs=1e-8)
+    assert found.errors[0] < 1e-8
+
+
+def test_functions_of_complex_operators(tmp_path):
+    found = fp.modes(COMPLEX["PT broken"][0], 2)
+    mode, x = found[0], np.linspace(-0.9, 0.9, 7)
+    left = -mode(x, derivative="xx") + 20j * x * mode(x)
+    assert left == pytest.approx(mode.value * mode(x), abs=1e-6)
+    assert mode("abs2(psi)", x) == pytest.approx(np.abs(mode(x)) ** 2, rel=1e-9)
+    assert mode.parts[0].integral("abs2(psi)") == pytest.approx(1.0, rel=1e-9)
+    file = str(tmp_path / "modes.npz")
+    found.save(file)
+    assert np.all(fp.load(file)[0](x) == mode(x))
+    mode.plot(str(tmp_path / "mode.png"))
+    other = fp.modes(COMPLEX["PT broken"][0], 2, seed=3)[0]
+    assert other(x) == pytest.approx(mode(x), abs=1e-8)
+
+
+def test_what_is_no_complex_operator():
+    with pytest.raises(fp.ProblemError, match=r"not those of one complex equation, as with conj\(…\)"):
+        stated("-psi_xx + I*conj(psi) = lam*psi", fp.Interval(0, 1), "psi = 0")
+    with pytest.raises(fp.ProblemError, match=r"'w' is real beside the complex 'psi', .* write complex=\('psi', 'w'\)"):
+        stated(["-psi_xx + I*w = lam*psi", "-w_xx = lam*w"], fp.Interval(0, 1), ["psi = 0", "w = 0"])
+    with pytest.raises(fp.ProblemError, match=r"conditions on '(left|right)' are not those of complex functions"):
+        stated("-psi_xx + I*psi = lam*psi", fp.Interval(0, 1), ["psi_re = 0", "psi_im_n = 0"])
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_eigenvalues_are_exact_ones_with_honest_errors(name):
     problem, exact, within = EXACT[name]

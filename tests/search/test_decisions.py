@@ -10,6 +10,7 @@ import frozenpinn as fp
 from frozenpinn.errors import SettingsError
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision, distinct, read_decisions
+from frozenpinn.statement.findings import INSISTED
 from frozenpinn.transforms import TRANSFORMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
@@ -149,9 +150,9 @@ def test_every_decision_of_the_program_has_a_name_and_a_line():
     noted = {name for text in texts for name in re.findall(r'(?:Decision|_note)\(\s*"([^"]+)"', text)}
     noted |= {name for text in texts for name in re.findall(r'found\["([^"]+)"\]', text)} & OPTIONAL.keys()
     pairs = {name for text in texts for name in re.findall(r'^\s*\("([^"]+)", _?missed_\w+,', text, re.MULTILINE)}
-    refusals = {"condition count"}  # that can be switched off; they take part in no solve
+    refusals = set(INSISTED.values())  # that can be switched off; they take part in no solve
     assert noted | pairs | refusals == OPTIONAL.keys() | FIXED.keys()
     assert not OPTIONAL.keys() & FIXED.keys()
     switched = {name for text in texts for name in re.findall(r'"([^"]+)" (?:not )?in [\w.]*without', text)}
     listed = {transform.name for transform in TRANSFORMS}  # their names are known from the list
-    assert switched | pairs | listed == OPTIONAL.keys() | listed
+    assert switched | pairs | listed | refusals == OPTIONAL.keys() | listed

@@ -120,3 +120,31 @@ def test_an_unknown_field_and_its_derivatives_stay_functions():
     problem = fp.Problem("div(gamma*grad(u)) = 1", fp.Box([0, 0], [1, 1]), boundary="u = 0", parameters=given)
     assert "loggamma_x(x, y)" in str(problem.equations[0].right_side)
     assert problem.is_linear
+
+
+# ---- series of sensors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [None, 0.1, fp.Relative(0.01), [[1, 2, 3], [4, 5, 6]]])
+def test_series_of_sensors_are_single_values(noise):
+    x, t, values = np.array([0.2, 0.7]), np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(2, 3)
+    data = fp.Measurements(x, values, t, noise=noise)
+    assert data.points[:, 0].tolist() == [0.2] * 3 + [0.7] * 3
+    assert data.times.tolist() == [1, 2, 3, 1, 2, 3]
+    assert data.values.tolist() == [0, 1, 2, 3, 4, 5]
+    if isinstance(noise, list):
+        assert data.noise.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_series_of_other_shapes_are_refused():
+    values = np.ones((2, 3))
+    with pytest.raises(
+        fp.ProblemError, match=r"values of shape \(2, 3\) are series of 2 points, each at the same 3 times"
+    ):
+        fp.Measurements([0.2, 0.7], values)
+    with pytest.raises(
+        fp.ProblemError, match=r"got points of shape \(3,\) and times of shape \(2,\)\. Write values\.T\."
+    ):
+        fp.Measurements([0.2, 0.5, 0.7], values, [0, 1])
+    with pytest.raises(fp.ProblemError, match=r"2 values need one noise or 2|6 values need one noise or 6 of them"):
+        fp.Measurements([0.2, 0.7], values, [0, 1, 2], noise=[1, 2])

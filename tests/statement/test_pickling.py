@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import frozenpinn as fp
 from frozenpinn import Ball, Box, Dirichlet, Disk, Interval, Neumann, Problem, ProblemError, Robin
 from frozenpinn.analysis.scales import Scales, nondimensional
 from frozenpinn.analysis.subspace import find_subspace
@@ -231,3 +232,11 @@ def test_functions_of_transformed_problems_are_named_as_the_user_knows_them():
         with pytest.raises(ProblemError) as raised:
             pickle.dumps(changed)
         assert str(raised.value) == "the initial value of u" + UNPICKLABLE
+
+
+def test_functions_of_a_notebook_that_use_the_package_are_sent_to_other_processes():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    assert pickle.loads(pickle.dumps(fp)) is fp
+    namespace = {"fp": fp, "__name__": "__main__"}
+    exec("def half():\n    return fp.Interval(0, 0.5).measure", namespace)
+    assert cloudpickle.loads(cloudpickle.dumps(namespace["half"]))() == 0.5

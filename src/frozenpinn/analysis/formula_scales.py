@@ -24,7 +24,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from frozenpinn.analysis.intervals import Bounds, Cells, UnknownError
-from frozenpinn.analysis.turning_points import TurningPoint, turning_points
+from frozenpinn.analysis.turning_points import Octave, TurningPoint, degenerate_ends, turning_points
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.functions import UserFunction
@@ -42,6 +42,7 @@ _SHORTEST = 2.0**-40  # part of an axis down to which cells are halved: a jump i
 _CELLS, _AT_ONCE = 6000, 400  # at most in all, and followed from level to level
 _TELLING = (sp.Function, sp.Pow, sp.Max, sp.Min, Relational)  # Abs, sign, Heaviside, Piecewise are functions
 _PER_CELL = 2.5  # width of a Gaussian, in cells on which it varies by half of its range at most
+END = "layer"  #: the kind of the outermost part of a degenerate end, behind which all is unknown if it is missed
 LOOKS = 512  #: evenly spread samples along a line; as many are random
 
 
@@ -68,7 +69,7 @@ class Feature:
     Attributes
     ----------
     what, kind
-        The function, and "peak", "front" or "jump".
+        The function, and "peak", "front", "jump", "change", "turning point" or "layer".
     narrow
         Along which of the axes (coordinates, then time) it is narrow.
     low, high
@@ -155,6 +156,7 @@ def formula_scales(problem: Problem) -> FormulaScales:
     candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
     features, breaks = _of_functions(problem)
     features += map(partial(_turning, problem), turning_points(problem))
+    features += map(partial(_at_end, problem), degenerate_ends(problem))
     if not candidates:
         return FormulaScales(tuple(features), tuple(sorted(breaks))) if features or breaks else NOTHING
     undecided = []
@@ -188,6 +190,17 @@ def _turning(problem: Problem, point: TurningPoint) -> Feature:
     narrow = 4.0 * reach * point.width <= NARROW * float(problem.domain.lengths[point.axis])
     flags = tuple(narrow and i == point.axis for i in range(low.shape[1]))
     return Feature(f"the velocity {shortened(point.velocity)}", "turning point", flags, low, high)
+
+
+def _at_end(problem: Problem, octave: Octave) -> Feature:
+    """Return a part of an axis beside a degenerate end as a feature."""
+    cells = 4
+    edges = np.linspace(octave.low, octave.high, cells + 1)
+    low = np.tile(np.append(problem.domain.lower, problem.time[0]).astype(float), (cells, 1))
+    high = np.tile(np.append(problem.domain.upper, problem.time[1]).astype(float), (cells, 1))
+    low[:, octave.axis], high[:, octave.axis] = edges[:-1], edges[1:]
+    flags = tuple(i == octave.axis for i in range(low.shape[1]))
+    return Feature(octave.what, END if octave.is_last else "change", flags, low, high)
 
 
 def _inside(problem: Problem, feature: Feature) -> Feature | None:

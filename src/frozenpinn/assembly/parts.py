@@ -15,7 +15,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Interval, Points
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.level_sets import reached
+from frozenpinn.statement.level_sets import Reached, reached
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -60,12 +60,38 @@ def _beside_interfaces(problem: Problem) -> Mapping[tuple[int, ...], Array]:
     least = 4  # points that a part must have
     assert problem.interfaces is not None
     reached = [_reached(problem, level, _AROUND) for level in problem.interfaces.levels]
-    x = np.concatenate([side for crossing in reached for side in (crossing.above, crossing.below)])
+    sides = (side for crossing in reached for side in (crossing.above, crossing.below))
+    x = np.concatenate([*sides, _corners(problem)])
     if not len(x):
         return {}
     found, which, counts = np.unique(signs_at(problem, x), axis=0, return_inverse=True, return_counts=True)
     order = [int(i) for i in np.argsort(-counts, kind="stable") if counts[i] >= least]
     return {tuple(int(s) for s in found[i]): x[which.ravel() == i] for i in order}
+
+
+def _corners(problem: Problem) -> Array:
+    """Return points around the places at which interfaces cross each other: small parts may have nothing else."""
+    starts, rounds = 32, 12
+    assert problem.interfaces is not None
+    levels, found = problem.interfaces.levels, [np.empty((0, problem.domain.dimension))]
+    for one, other in itertools.combinations(levels, 2):
+        x = problem.domain.sample(starts, "sobol", Seed.PROBE).x
+        for _ in range(rounds):
+            first = _from(problem, one, x)
+            second = _from(problem, other, first.x)
+            x = second.x
+        near = (np.linalg.norm(first.x - x, axis=1) <= 1e-9 * problem.domain.size) & np.all(np.isfinite(x), axis=1)
+        step = 1e-6 * problem.domain.size
+        for a, b in itertools.product((-step, step), repeat=2):
+            around = x[near] + a * first.normals[near] + b * second.normals[near]
+            found.append(around[problem.domain.contains(around, 0.0)])
+    return np.concatenate(found)
+
+
+def _from(problem: Problem, level: sp.Expr, x: Array) -> Reached:
+    """Return what Newton's method reaches of an interface from given points."""
+    program = problem.compile([level, *(sp.diff(level, x) for x in problem.jets.x)])
+    return reached(lambda *x: program(*x, 0.0), x)
 
 
 def _parts_of_line(problem: Problem) -> tuple[tuple[int, ...], ...]:

@@ -117,12 +117,15 @@ def compress(features: Array, cutoff: float | SVDLayer) -> Compression:
 def pseudo_inverse(matrix: Array, cutoff: float) -> tuple[Array, int]:
     """Return the pseudo-inverse with a relative cut-off, and the rank."""
     try:
-        inverse, rank = sla.pinv(matrix, rtol=cutoff, return_rank=True)
-    except np.linalg.LinAlgError:  # LAPACK's fast way to singular values gives up on some matrices, the slow one works
-        u, s, vt = sla.svd(matrix, full_matrices=False, lapack_driver="gesvd")
-        rank = int(np.count_nonzero(s > cutoff * s[0]))
-        inverse = (vt[:rank].T / s[:rank]) @ u[:, :rank].T
-    return np.asarray(inverse), int(rank)
+        return sla.pinv(matrix, rtol=cutoff, return_rank=True)
+    except np.linalg.LinAlgError:  # LAPACK's fast way to singular values gives up on some matrices
+        q, r = sla.qr(matrix, mode="economic")
+    try:
+        u, s, vt = sla.svd(r, full_matrices=False)  # the same values, another matrix
+    except np.linalg.LinAlgError:
+        u, s, vt = sla.svd(r, full_matrices=False, lapack_driver="gesvd")
+    rank = int(np.count_nonzero(s > cutoff * s[0]))
+    return (vt[:rank].T / s[:rank]) @ (q @ u[:, :rank]).T, rank
 
 
 def _by_triangle(features: Array) -> tuple[Array, Array, Array, Array]:

@@ -30,6 +30,7 @@ def infer(
     ] = None,
     level: Annotated[float, typer.Option(help="Probability that an interval contains the truth.")] = 0.95,
     starts: Annotated[int | None, typer.Option(help="Other starts over the bounds.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds that all may take.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the frozen layers.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the fit.")] = None,
     json_file: Annotated[
@@ -44,7 +45,9 @@ def infer(
     problem, _ = read_problem_file(file)
     measured = [part for path in data for part in fp.Measurements.read_all(path, noise=_noise(noise))]
     with log.status("inference") as status:
-        found = fp.infer(problem, measured, level=level, starts=starts, seed=seed, progress=status.update)
+        found = fp.infer(
+            problem, measured, level=level, starts=starts, time_limit=time_limit, seed=seed, progress=status.update
+        )
     if json_file is None:
         out.print(escape(found.report))
     else:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from frozenpinn.errors import ProblemError, SettingsError, suggestion
+from frozenpinn.errors import SettingsError, suggestion
 from frozenpinn.runtime.arguments import shown
-from frozenpinn.runtime.paths import read_path
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.document import problem_from_dict
+from frozenpinn.statement.files import read_document
 from frozenpinn.statement.problem import Problem
 
 
 def read_problem_file(path: str | Path) -> tuple[Problem, dict[str, Any]]:
     """Read a problem and the options under ``[solve]`` from a TOML file."""
-    file = read_path(path, ProblemError)
-    try:
-        document = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested too deeply
-        raise ProblemError(f"'{file}' is not valid TOML: {error}") from None
-    except OSError as error:
-        raise ProblemError(f"can't read '{file}': {error.strerror or error}.") from None
+    document, folder = read_document(path)
     options = document.pop("solve", {})
     if not isinstance(options, dict):
         raise SettingsError(
@@ -36,5 +29,5 @@ def read_problem_file(path: str | Path) -> tuple[Problem, dict[str, Any]]:
             close = suggestion(key, known)
             raise SettingsError(f"unknown key '{key}' under [solve]; the keys are {', '.join(known)}.{close}")
     given = {key: options.pop(key) for key in choices if key in options}
-    problem = problem_from_dict(document, folder=str(Path(file).parent))
+    problem = problem_from_dict(document, folder=folder)
     return problem, options | ({"settings": Settings(**given)} if given else {})

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.errors import ConvergenceError, SettingsError, interruptible, warn
+from frozenpinn.errors import BudgetError, ConvergenceError, SettingsError, interruptible, warn
 from frozenpinn.inverse.evolution import EvolutionForward
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined, sharpened
@@ -24,6 +24,7 @@ from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.static import StaticForward
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
+from frozenpinn.runtime.budget import Budget, OverrunError, deadline
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.stopwatch import Progress, Stopwatch, listening
@@ -45,6 +46,7 @@ def infer(
     seed: int = 0,
     level: float = 0.95,
     starts: int | None = None,
+    time_limit: float | None = None,
     progress: Progress | bool | None = None,
     settings: Settings | None = None,
     rules: InverseRules | None = None,
@@ -66,6 +68,8 @@ def infer(
         Probability that an interval contains the truth.
     starts
         How many other starts are tried, spread over the bounds; by default some if the first fit is poor.
+    time_limit
+        Seconds that all may take; a :class:`BudgetError` says what was being done when they were over.
     progress
         Called with the name of each stage as it begins.
     settings
@@ -90,11 +94,24 @@ def infer(
     if starts is not None and (not is_whole(starts) or starts < 0):
         raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)
+    budget, stages = Budget(time_limit), ["the start"]
     with listening(progress) as heard, one_thread():  # many small factorisations, which lose by a second one
-        return inferred(question, Stopwatch(heard))
+
+        def announce(stage: str) -> None:
+            stages.append(stage)
+            heard(stage)
+
+        try:
+            with deadline(time_limit):
+                return inferred(question, Stopwatch(announce), budget)
+        except OverrunError:
+            raise BudgetError(
+                f"the time limit of {time_limit:g} s was over during: {stages[-1]}. Give more time, or bounds and "
+                "starts that are nearer."
+            ) from None
 
 
-def inferred(question: Question, watch: Stopwatch) -> Inferred:
+def inferred(question: Question, watch: Stopwatch, budget: Budget | None = None) -> Inferred:
     """Find the unknown numbers and fields of a static or time-dependent problem."""
     question = question.with_bases()
     question.check()
@@ -113,6 +130,8 @@ def inferred(question: Question, watch: Stopwatch) -> Inferred:
         second = _second_opinion(prior, forward, fit, sigmas)
     with watch.stage("ordinary solve"):
         seconds = 10.0 + 2.0 * sum(watch.seconds.values())
+        if budget is not None and budget.seconds is not None:
+            seconds = min(seconds, max(0.5 * budget.left, 1e-3))
         forward, fit, sigmas, ordinary = confirmed(forward, prior, fit, sigmas, seconds, watch.announce)
     with watch.stage("solution"):
         solution = ordinary.solution or forward.solution(fit)

@@ -26,7 +26,14 @@ class Spectrum(NamedTuple):
     symmetric: bool
 
 
-def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex = 0.0, side: float = -1.0) -> Spectrum:
+def eigenpairs(
+    left: Array,
+    right: Array | None,
+    singular: Array,
+    near: complex = 0.0,
+    side: float = -1.0,
+    among: Array | None = None,
+) -> Spectrum:
     """Return all eigenpairs that are finite, the nearest to ``near`` first.
 
     Parameters
@@ -39,18 +46,25 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
         Where eigenvalues are looked for.
     side
         On which side of ``near`` the shift lies: −1 or 1.
+    among
+        Orthonormal complex vectors, in columns, whose combinations the eigenvectors are; all vectors if None.
     """
     root = _root(left, right, singular) if np.isreal(near) else None
     mass = np.eye(len(left)) if right is None else right
     exact = left if root is None else keep_structure(left, singular).matrix
+    scale = _scale(left, right, singular)
     apart = 0.1  # of the shift from the wanted values, as a part of that size
-    shift, inverse = _shifted_inverse(exact, mass, near, side * apart * _scale(left, right, singular))
+    if among is not None:
+        exact, mass = (among.conj().T @ part @ among for part in (exact, mass))
+        right = None if right is None else mass
+        root = _of_complex(root, right)
+    shift, inverse = _shifted_inverse(exact, mass, near, side * apart * scale)
     if root is not None:
         sign, lower = root
-        middle = inverse if right is None else lower.T @ (sign * inverse) @ lower
-        inverses, vectors = sla.eigh((middle + middle.T) / 2.0, check_finite=False, driver="evd")
+        middle = inverse if right is None else lower.conj().T @ (sign * inverse) @ lower
+        inverses, vectors = sla.eigh((middle + middle.conj().T) / 2.0, check_finite=False, driver="evd")
         if right is not None:
-            vectors = sla.solve_triangular(lower, vectors, lower=True, trans="T", check_finite=False)
+            vectors = sla.solve_triangular(lower, vectors, lower=True, trans="C", check_finite=False)
     else:
         product = inverse if right is None else inverse @ right
         inverses, vectors = map(np.ascontiguousarray, np.linalg.eig(product))
@@ -58,6 +72,7 @@ def eigenpairs(left: Array, right: Array | None, singular: Array, near: complex 
     kept = np.abs(inverses) > nothing * np.max(np.abs(inverses))
     values = shift + 1.0 / inverses[kept]
     order = by_distance(values, near)
+    vectors = vectors if among is None else among @ vectors
     return Spectrum(values[order], np.ascontiguousarray(vectors[:, kept][:, order]), root is not None)
 
 
@@ -83,6 +98,14 @@ def _shifted_inverse(left: Array, mass: Array, near: complex, step: float) -> tu
         "the equations of the eigenvalue problem determine nothing: their matrix is singular for every eigenvalue. "
         "Does every field have an equation and conditions of its own?"
     )
+
+
+def _of_complex(root: tuple[float, Array] | None, mass: Array | None) -> tuple[float, Array] | None:
+    """Return the Cholesky factor of ±B among complex vectors."""
+    if root is None or mass is None:
+        return root
+    sign = root[0]
+    return sign, sla.cholesky(sign * (mass + mass.conj().T) / 2.0, lower=True, check_finite=False)
 
 
 def _scale(left: Array, right: Array | None, singular: Array) -> float:

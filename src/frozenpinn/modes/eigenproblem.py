@@ -28,7 +28,7 @@ from frozenpinn.errors import EvaluationError
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import Operator
 from frozenpinn.statement.data import Datum
-from frozenpinn.statement.eigenvalue import sides_of
+from frozenpinn.statement.eigenvalue import complex_pairs, sides_of
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.problem import Problem
 
@@ -55,11 +55,14 @@ class Eigenproblem:
         The terms of the equations at points (n, d).
     orders
         Of λ on the right-hand side of each equation: the order in time of an evolution, else one.
+    pairs
+        Real and imaginary parts of complex fields, if the operators are complex ones.
     """
 
     problem: Problem
     terms: Callable[[Array], Terms]
     orders: Mapping[str, int] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def order(self, group: Sequence[str]) -> int:
         """Return the order of a group of fields."""
@@ -78,7 +81,7 @@ def of_statement(problem: Problem) -> Eigenproblem:
             right[equation.field] = _evaluated(problem, equation, sides.right, x)
         return Terms(left, None if _is_identity(right) else right)
 
-    return Eigenproblem(problem, terms)
+    return Eigenproblem(problem, terms, pairs=complex_pairs(problem))
 
 
 def of_linearisation(problem: Problem, about: Function, static: Problem) -> Eigenproblem:
@@ -230,6 +233,40 @@ def _projected(terms: Mapping[str, list[Term]], networks: Sequence[Network], lay
                 if part:
                     out[layout.blocks[row], layout.blocks[column]] += own @ source.at_points(part).dense()
     return out
+
+
+def complex_functions(networks: Sequence[Network], pairs: Sequence[tuple[str, str]]) -> Array:
+    """Return the combinations of functions of pairs (a, b), in columns, for which b = −i a.
+
+    A complex operator, written for real and imaginary parts, acts on these as on ψ = a + i b = 2 a; on those with
+    b = i a it acts as its conjugate, whose eigenvalues are not wanted. They are the eigenvectors for i of the matrix
+    that multiplies functions by i.
+    """
+    partner = {name: (other, -1.0) for name, other in pairs} | {other: (name, 1.0) for name, other in pairs}
+    ends = np.cumsum([0, *(n.size for n in networks)])
+    turned = np.zeros((ends[-1], ends[-1]))
+    for row, target in enumerate(networks):
+        n, projector = len(target.points.weights), target.projector().dense()
+        for i, name in enumerate(target.fields):
+            other, sign = partner[name]
+            for column, source in enumerate(networks):
+                if other in source.fields:
+                    zero = Derivative((0,) * target.points.x.shape[1])
+                    values = source.at_points([Term(other, zero, sign)]).dense()
+                    block = (slice(ends[row], ends[row + 1]), slice(ends[column], ends[column + 1]))
+                    turned[block] += projector[:, i * n : (i + 1) * n] @ values
+    closed = 1e-6  # what the functions may lack to be multiplied by i
+    where = {name: i for i, network in enumerate(networks) for name in network.fields}
+    first = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in dict.fromkeys(where[a] for a, _ in pairs)])
+    second = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in dict.fromkeys(where[b] for _, b in pairs)])
+    if len(first) == len(second) and not set(first) & set(second):  # parts that are represented alike
+        images = turned[np.ix_(second, first)]
+        if np.linalg.norm(images - np.eye(len(first))) <= closed:
+            out = np.zeros((len(turned), len(first)), dtype=complex)
+            out[first, np.arange(len(first))], out[second, np.arange(len(first))] = 0.5**0.5, -1j * 0.5**0.5
+            return out
+    turns, vectors = np.linalg.eigh(0.5j * (turned - turned.T))
+    return np.asarray(vectors[:, turns < closed - 1.0])
 
 
 def product_operator(

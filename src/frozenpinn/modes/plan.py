@@ -27,6 +27,7 @@ from frozenpinn.modes.eigen import by_distance, eigenpairs
 from frozenpinn.modes.eigenproblem import (
     Eigenproblem,
     Matrices,
+    complex_functions,
     compliant_network,
     matrices,
     product_operator,
@@ -142,10 +143,12 @@ class ModePlan:
     def _attempt(self, networks: Sequence[Network], whole: Matrices, cutoff: float) -> Attempt:
         """Find eigenvalues with the functions whose singular values are beyond a cut-off."""
         kept = whole.kept(cutoff)
-        found = eigenpairs(kept.left, kept.right, kept.singular, self.near, 1.0 if self.rightmost else -1.0)
+        bases = tuple(n.truncate(size) for n, size in zip(networks, kept.layout.sizes, strict=True))
+        pairs, side = self.eigenproblem.pairs, 1.0 if self.rightmost else -1.0
+        among = complex_functions(bases, pairs) if pairs else None
+        found = eigenpairs(kept.left, kept.right, kept.singular, self.near, side, among)
         vectors = found.vectors[: kept.layout.coefficients]
         vectors = vectors / np.linalg.norm(vectors, axis=0)
-        bases = tuple(n.truncate(size) for n, size in zip(networks, kept.layout.sizes, strict=True))
         return Attempt(bases, found.values, vectors, self.width, found.symmetric, False)
 
     def order(self, values: Array) -> Array:
@@ -282,7 +285,7 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
         raise SettingsError(f"write width as one number for eigenvalue problems, got {fixed!r}.")
     separable = domain.dimension > 1 and all(is_separable(problem, group) for group in problem.groups)
     plan = ModePlan(eigenproblem, settings, count, near, rightmost, 0, False)
-    separable = separable and "products" not in settings.without
+    separable = separable and "products" not in settings.without and not eigenproblem.pairs
     if separable and all(value is None for value in (settings.sampler, settings.points, settings.boundary_points)):
         width = int(min(40 + 4.0 * _half_waves(domain, count), 240)) if fixed is None else fixed  # of each axis
         product = replace(plan, width=2 * (width // 2), product=True)

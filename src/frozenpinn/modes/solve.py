@@ -258,6 +258,7 @@ def _functions(
     """Return values, real where they are, and functions that depend on the eigenspaces only, not on the network."""
     kept, out = np.array(values, dtype=complex), np.array(vectors, dtype=complex)
     done, probes, domain = set[int](), list[Array](), plan.problem.domain
+    of_complex_fields = bool(plan.eigenproblem.pairs)  # values of (a, b) are those of a + i b
     doubt = 3.0  # errors within which values count as one, and imaginary parts as zero
     of_values, of_parts = (1e-10, 1e-6), (1e-9, 1e-3)  # bounds of both, relative to the value
     for k in chosen:
@@ -268,13 +269,15 @@ def _functions(
         )
         group = [j for j in range(len(values)) if j not in done and abs(values[j] - values[k]) <= wide]
         real = bool(np.all(np.abs(np.imag(values[group])) <= thin))
-        span = _real_span(vectors[:, group]) if real else np.linalg.qr(vectors[:, group])[0]
+        span = _real_span(vectors[:, group]) if real and not of_complex_fields else np.linalg.qr(vectors[:, group])[0]
         probes += [_probe(bases, domain, q) for q in range(len(probes), span.shape[1])]
         out[:, group] = span @ _rotation(span, np.stack(probes[: span.shape[1]], axis=1))
         if real:
             kept[group] = np.real(kept[group])
         done |= set(group)
     kept, out = kept[list(chosen)], out[:, list(chosen)]
+    if of_complex_fields:
+        out = 2.0**0.5 * out.real
     if np.all(kept.imag == 0.0):
         return kept.real, out.real
     return kept, out

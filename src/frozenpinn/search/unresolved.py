@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.analysis.formula_scales import NOTHING, Feature, formula_scales
+from frozenpinn.analysis.formula_scales import END, NOTHING, Feature, formula_scales
 from frozenpinn.results.residuals import imbalance
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.memo import remembered
@@ -65,7 +65,7 @@ def _missed(solution: Solution, feature: Feature) -> Missed | None:
             if not np.isfinite(gap) or gap <= ignored * scale or scale == 0:
                 continue
             size = gap / np.sqrt(len(x) * len(times))
-            share = _share(feature, problem, range(problem.domain.dimension))
+            share = 1.0 if feature.kind == END else _share(feature, problem, range(problem.domain.dimension))
             if problem.is_static:
                 error = _error_at_rest(solution, equation, size * share)
             else:

@@ -24,6 +24,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.equation import Equation
 from frozenpinn.statement.interfaces import MOST_LEVELS, FluxTerm, Interfaces, distinct, read_interfaces
+from frozenpinn.statement.level_sets import reached
 
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
@@ -117,7 +118,19 @@ def _separate(level: sp.Expr, jets: JetSpace, domain: Domain) -> list[sp.Expr]:
     for (a, fa), (b, fb) in pairwise(zip(places, values, strict=True)):
         if fa * fb < 0:
             roots.append(float(brentq(lambda z: float(program(np.array([z]))[0][0]), a, b, xtol=1e-15 * abs(b - a))))
+    apart = 1e-9 * float(domain.lengths[axis])
+    for root in _approached(level, x, places):  # two of them between neighbouring places
+        if all(abs(root - other) > apart for other in roots):
+            roots.append(root)
     return [x - sp.Float(root, 17) for root in sorted(roots)]
+
+
+def _approached(level: sp.Expr, x: sp.Symbol, places: Array) -> list[float]:
+    """Return the zeros that Newton's method finds from places of an axis, inside it."""
+    near = 1e-13 * (places[-1] - places[0])
+    found, _, distance = reached(Program([level, sp.diff(level, x)], [x]), places[::16, None])
+    inner = found[(distance <= near) & (found[:, 0] > places[0]) & (found[:, 0] < places[-1]), 0]
+    return sorted(set(np.round(inner, 13).tolist()))
 
 
 def _that_cut(levels: Sequence[sp.Expr], jets: JetSpace, domain: Domain) -> list[sp.Expr]:
@@ -130,11 +143,21 @@ def _that_cut(levels: Sequence[sp.Expr], jets: JetSpace, domain: Domain) -> list
     x = domain.sample(_LOOKS, "random", Seed.PROBE).x
     signs = _positive(levels, jets, x)
     share = signs.mean(axis=0)
-    own = [bool(_LEAST_PART < s < 1.0 - _LEAST_PART) for s in share]
-    _, counts = np.unique(signs[:, own], axis=0, return_counts=True)
+    large = [bool(_LEAST_PART < s < 1.0 - _LEAST_PART) for s in share]
+    _, counts = np.unique(signs[:, large], axis=0, return_counts=True)
     if np.count_nonzero(counts >= _LEAST_PART * len(x)) > _MOST_PARTS and not _across_axes(levels):
         return []
-    return [level for level, cuts in zip(levels, own, strict=True) if cuts]
+    return [level for level, cuts in zip(levels, large, strict=True) if cuts or _cuts_off_little(level, jets, domain)]
+
+
+def _cuts_off_little(level: sp.Expr, jets: JetSpace, domain: Domain) -> bool:
+    """Whether a level has zeros inside a domain, so that a part on one side of it is too small for random places."""
+    beside = 1e-9  # part of the domain by which places on both sides must be inside
+    program = Program([level, *(sp.diff(level, x) for x in jets.x)], list(jets.x))
+    x, normals, distance = reached(program, domain.sample(_LOOKS // 8, "sobol", Seed.PROBE).x)
+    near = distance <= beside * domain.size
+    x, step = x[near], 2.0 * beside * domain.size * normals[near]
+    return len(x) > 0 and bool(np.any(domain.contains(x - step, 0.0) & domain.contains(x + step, 0.0)))
 
 
 def _positive(levels: Sequence[sp.Expr], jets: JetSpace, x: Array) -> Array:

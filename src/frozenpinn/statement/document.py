@@ -130,6 +130,25 @@ def problem_to_dict(problem: Problem, arrays: dict[str, Array] | None = None) ->
     return {**given, "domain": domain} | ({"eigenvalue": unknown[0]} if unknown else {}) | timed
 
 
+def plain_or_reason(problem: Problem) -> str:
+    """Say which part of a problem has no form as plain data; nothing if all have one."""
+    if not problem.given:
+        return "it is in other units."
+    for key, value in problem.given.items():
+        entries = value.items() if isinstance(value, Mapping) else [("", value)]
+        for name, entry in entries:
+            try:
+                _plain(_known({name: entry}), {})
+            except TypeError as error:
+                what = f"'{name}' of {key}" if name else key
+                return f"{what} is a Python object ({error}); write it as text, or as a table of values."
+    try:
+        domain_to_dict(problem.stated)
+    except TypeError as error:
+        return f"its domain has none ({error})."
+    return ""
+
+
 def _parameters(document: Mapping[str, Any]) -> Any:
     """Return the parameters, with the eigenvalue among them."""
     given, name = document.get("parameters"), document.get("eigenvalue")
@@ -186,10 +205,10 @@ def _condition(given: Mapping[str, Any]) -> Condition:
 
 def _plain(value: Any, arrays: dict[str, Array] | None = None) -> Any:
     """Return numbers, texts, lists and dictionaries only; TypeError for Python functions."""
+    if isinstance(value, np.generic):  # first: NumPy's floats are Python's, too
+        return value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, sp.Eq):
         return f"{_plain(value.lhs)} = {_plain(value.rhs)}"
     if isinstance(value, sp.Basic):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.statement.composites import IMAGINARY, REAL
 
 if TYPE_CHECKING:
     from frozenpinn.statement.equation import Equation
@@ -26,7 +29,8 @@ class Eigenvalue:
     """The value of a parameter that is the eigenvalue to be found.
 
     The equations must be linear and homogeneous in the fields, and linear in the parameter: L u = λ W u. W may depend
-    on the coordinates and contain derivatives. Call :func:`frozenpinn.modes` for eigenvalues and functions.
+    on the coordinates and contain derivatives, and both may be complex. Call :func:`frozenpinn.modes` for eigenvalues
+    and functions.
 
     Examples
     --------
@@ -50,7 +54,45 @@ class Sides:
 def sides_of(problem: Problem) -> dict[str, Sides]:
     """Return the operators on the two sides of every equation of an eigenvalue problem."""
     (name,) = problem.parameters.unknown
-    return {equation.field: _sides(equation, sp.Symbol(name, real=True)) for equation in problem.equations}
+    table = {equation.field: _sides(equation, sp.Symbol(name, real=True)) for equation in problem.equations}
+    for real, imaginary in complex_pairs(problem):
+        table[imaginary] = _matched(problem, table, real, imaginary)
+    return table
+
+
+def complex_pairs(problem: Problem) -> tuple[tuple[str, str], ...]:
+    """Return the real and the imaginary part of every complex field."""
+    made = problem.composites
+    names = [part for name in sorted(made.complex) for part in made.components(name)]
+    return tuple((f"{name}{REAL}", f"{name}{IMAGINARY}") for name in names)
+
+
+def _matched(problem: Problem, table: Mapping[str, Sides], real: str, imaginary: str) -> Sides:
+    """Return the equation of an imaginary part, as it belongs to that of the real part: A u of one complex operator A.
+
+    If the two have changed places, as in ``I*u_xx = lam*u``, they are those of i A, but for a sign.
+    """
+    turned = {name: (other, 1) for name, other in complex_pairs(problem)}
+    turned |= {other: (name, -1) for name, other in complex_pairs(problem)}
+    first, second = table[real], table[imaginary]
+    for sign in (1, -1):
+        if all(
+            _agree(mine, {jet: sign * c for jet, c in theirs.items()}, turned)
+            for mine, theirs in ((first.left, second.left), (first.right, second.right))
+        ):
+            return Sides(*({jet: sign * c for jet, c in side.items()} for side in (second.left, second.right)))
+    raise ProblemError(
+        f"the equations of '{real}' and '{imaginary}' are not those of one complex equation, as with conj(…), re(…) or "
+        "im(…) in it: its eigenvalues would not be those of a linear operator. State the two parts as real fields."
+    )
+
+
+def _agree(first: Mapping[Jet, sp.Expr], second: Mapping[Jet, sp.Expr], turned: Mapping[str, tuple[str, int]]) -> bool:
+    """Whether i times what the first says of a function is what the second says of it."""
+    if not all(jet.field in turned for jet in (*first, *second)):
+        return False
+    expected = {replace(jet, field=turned[jet.field][0]): turned[jet.field][1] * c for jet, c in first.items()}
+    return all(expanded(expected.get(jet, 0) - second.get(jet, 0)) == 0 for jet in {**expected, **second})
 
 
 def _sides(equation: Equation, symbol: sp.Symbol) -> Sides:
@@ -75,11 +117,12 @@ def check_eigenproblem(problem: Problem) -> None:
     names = problem.parameters.unknown
     if not names:
         return
-    if problem.composites.complex:
+    made = problem.composites
+    real = [name for name in made.names if name not in made.complex]
+    if made.complex and real:
         raise ProblemError(
-            f"eigenvalues of complex equations are not supported: '{sorted(problem.composites.complex)[0]}' is "
-            "complex, and its two real parts have each real eigenvalue twice, and the conjugate of each complex one. "
-            "Multiply the equation so that it is real, if it can be."
+            f"'{real[0]}' is real beside the complex '{min(made.complex)}', but eigenfunctions of complex equations "
+            f"are complex in all fields: write complex=({', '.join(map(repr, made.names))})."
         )
     if len(names) > 1:
         listed = ", ".join(f"'{name}'" for name in names)
@@ -105,6 +148,26 @@ def check_eigenproblem(problem: Problem) -> None:
     if not any(sides.right for sides in sides_of(problem).values()):
         raise ProblemError(f"the eigenvalue '{name}' stands in no equation; write for example -lap(u) = {name}*u.")
     _check_conditions(problem, symbol)
+    if made.complex:
+        _check_complex_conditions(problem)
+
+
+def _check_complex_conditions(problem: Problem) -> None:
+    """Refuse conditions that i times a function does not obey, although the function does."""
+    pairs = complex_pairs(problem)
+    turned = {a: (b, -1) for a, b in pairs} | {b: (a, 1) for a, b in pairs}
+    for side in dict.fromkeys(condition.side.name for condition in problem.conditions):
+        rows = [dict(zip(c.jets, c.coefficients, strict=True)) for c in problem.conditions if c.side.name == side]
+        rows += [{replace(j, field=turned[j.field][0]): turned[j.field][1] * c for j, c in r.items()} for r in rows]
+        jets = list(dict.fromkeys(jet for row in rows for jet in row))
+        atoms = {a for row in rows for c in row.values() for a in (*c.free_symbols, *c.atoms(AppliedUndef))}
+        numbers = {a: sp.Float(0.3 + 0.61803 * k) for k, a in enumerate(sorted(atoms, key=str))}
+        matrix = np.array([[float(sp.sympify(row.get(jet, 0)).xreplace(numbers)) for jet in jets] for row in rows])
+        if np.linalg.matrix_rank(matrix) > len(rows) // 2:
+            raise ProblemError(
+                f"the conditions on '{side}' are not those of complex functions: i times a function that obeys them "
+                "does not. Leave out conj(…), re(…) and im(…), or state real and imaginary part as real fields."
+            )
 
 
 def _check_conditions(problem: Problem, symbol: sp.Symbol) -> None:

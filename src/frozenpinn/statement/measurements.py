@@ -58,9 +58,9 @@ class Measurements:
     points
         Shape (n, d); (n,) in one dimension.
     values
-        Shape (n,).
+        Shape (n,). Series of sensors have shape (n, m): n points, and m times at which all were read.
     times
-        Shape (n,) or one number for all; None for static problems.
+        Shape (n,) or one number for all; shape (m,) for series; None for static problems.
     field, derivative
         What was measured: ``field="u"`` (may be left out if there is one), ``derivative="x"`` or nothing for values,
         ``"n"`` for the normal one. An unknown field may be measured, too, such as its values on the boundary.
@@ -105,8 +105,10 @@ class Measurements:
         side: str | None = None,
     ) -> None:
         own = {"values": _numbers(values, "values")}
+        if own["values"].ndim == 2:
+            points, own["values"], times, noise = _series(points, own["values"], times, noise)
         if own["values"].ndim != 1:
-            raise ProblemError(f"values must have shape (n,), got {own['values'].shape}.")
+            raise ProblemError(f"values must have shape (n,), or (points, times), got {own['values'].shape}.")
         n = len(own["values"])
         own["points"] = _points(points, n)
         if times is not None:
@@ -360,6 +362,23 @@ def _real(given: Any, what: str) -> Array:
             "[Measurements(x, values.real, quantity='re(u)'), Measurements(x, values.imag, quantity='im(u)')]."
         )
     return np.array(reals(given, f"{what} must be numbers", ProblemError))
+
+
+def _series(points: Any, values: Array, times: Any, noise: Any) -> tuple[Array, Array, Array, Any]:
+    """Return series of sensors, a row for each, as single values."""
+    places, when = _numbers(points, "points"), None if times is None else _numbers(times, "times")
+    n, m = values.shape
+    if when is None or when.shape != (m,) or places.ndim not in (1, 2) or len(places) != n:
+        turned = ""
+        if when is not None and when.shape == (n,) and len(np.atleast_1d(places)) == m:
+            turned = " Write values.T."
+        raise ProblemError(
+            f"values of shape ({n}, {m}) are series of {n} points, each at the same {m} times; got points of shape "
+            f"{places.shape} and times of shape {None if when is None else when.shape}.{turned}"
+        )
+    if not (noise is None or isinstance(noise, Relative)) and np.shape(noise):
+        noise = np.broadcast_to(_numbers(noise, "noise"), values.shape).ravel() if np.ndim(noise) == 2 else noise
+    return np.repeat(places, m, axis=0), values.ravel(), np.tile(when, n), noise
 
 
 def _points(given: Any, n: int) -> Array:

@@ -18,6 +18,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.language.scope import same_name
 from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.paths import checked_picture
 from frozenpinn.statement.breaks import interfaces_or_breaks
 from frozenpinn.statement.composites import Composites, Vectors, data_by_field
 from frozenpinn.statement.conditions import Boundary, LinearCondition, read_boundary, with_periodic_axes
@@ -272,6 +273,25 @@ class Problem:
         for what, table in tables_of(self):
             bind(table, self.domain, time, what)
         return self.replaced(time=time)
+
+    @spelled(ProblemError)
+    def plot(self, file: str | None = None) -> Any:
+        """Draw the domain with its regions and point sources, and the conditions on each side; return the figure."""
+        from frozenpinn.statement.drawing import draw_problem
+
+        if file is not None:
+            checked_picture(file)
+        return draw_problem(self, file)
+
+    @spelled(ProblemError)
+    def save(self, file: Any, *, overwrite: bool = False) -> None:
+        """Write the problem as a TOML file, for :func:`read_problem` and ``frozenpinn solve``.
+
+        Tables are written with their values. Problems with Python functions are refused.
+        """
+        from frozenpinn.statement.files import save_problem
+
+        save_problem(self, file, overwrite)
 
     def _stated(self) -> Mapping[str, Any]:
         if not self.given:

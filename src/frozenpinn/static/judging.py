@@ -13,7 +13,7 @@ import sympy as sp
 
 from frozenpinn.assembly.collocation import Function, slopes_of
 from frozenpinn.assembly.nonlocal_terms import jets_at
-from frozenpinn.assembly.parts import beside
+from frozenpinn.assembly.parts import beside, edges_of_line
 from frozenpinn.errors import warn
 from frozenpinn.geometry import BoundaryPoints
 from frozenpinn.geometry.array_arguments import frozen
@@ -280,9 +280,10 @@ def _joints(problem: Problem) -> float:
     """Return the error of joining parts of a domain at points next to the cuts, which all solves share."""
     if problem.interfaces is None:
         return 0.0
-    corners = np.array([problem.domain.lower, problem.domain.upper])
+    corners, size = np.array([problem.domain.lower, problem.domain.upper]), problem.domain.size
     factor = 10.0  # error where parts of a domain are joined, in units of the distance of points from the cut
-    return factor * beside(corners, problem.domain.size) / problem.domain.size
+    least = float(np.min(np.diff(edges_of_line(problem)))) if problem.domain.dimension == 1 else size
+    return factor * beside(corners, size) / least
 
 
 def _sizes(problem: Problem, function: Function, x: Array) -> dict[str, float]:
