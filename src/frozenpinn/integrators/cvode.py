@@ -153,7 +153,7 @@ def _quiet() -> Iterator[None]:
     before = os.environ.get(name)
     os.environ[name] = os.devnull if before is None else before
     try:
-        with redirect_stdout(_WithoutErrors(sys.stdout)):  # type: ignore[type-var]
+        with redirect_stdout(_WithoutErrors(sys.stdout)):
             yield
     finally:
         if before is None:

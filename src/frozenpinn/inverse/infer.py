@@ -131,7 +131,9 @@ def inferred(question: Question, watch: Stopwatch, budget: Budget | None = None)
     with watch.stage("ordinary solve"):
         seconds = 10.0 + 2.0 * sum(watch.seconds.values())
         if budget is not None and budget.seconds is not None:
-            seconds = min(seconds, max(0.5 * budget.left, 1e-3))
+            if budget.left <= 0:
+                raise OverrunError
+            seconds = min(seconds, 0.5 * budget.left)
         forward, fit, sigmas, ordinary = confirmed(forward, prior, fit, sigmas, seconds, watch.announce)
     with watch.stage("solution"):
         solution = ordinary.solution or forward.solution(fit)
