@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from html import escape
 from importlib import resources
@@ -19,7 +18,7 @@ from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
 from frozenpinn.output.page.tables import dataset_data, encoded, error_table
 from frozenpinn.runtime.arguments import spelled
-from frozenpinn.runtime.paths import checked_target
+from frozenpinn.runtime.paths import checked_target, replacing
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import stated_equations
 from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame
@@ -94,14 +93,9 @@ def _checked(file: Any, title: str | None) -> str:
 
 
 def written(target: str, text: str) -> str:
-    """Write a file as a whole or not at all."""
-    part = f"{target}.part"
-    try:
-        with open(part, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(part, target)
-    except OSError as error:
-        raise StorageError(f"can't write '{target}': {error.strerror}.") from None
+    """Write a file as a whole or not at all; one that is there is replaced, as pictures are."""
+    with replacing(target) as part, open(part, "w", encoding="utf-8") as stream:
+        stream.write(text)
     return target
 
 
