@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _QUOTED = re.compile(r"'[^']*'")
+Function = TypeVar("Function", bound=Callable[..., Any])
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -158,6 +160,33 @@ class InterruptionError(KeyboardInterrupt):
     def __init__(self, message: str, solution: Any = None) -> None:
         super().__init__(message)
         self.solution = solution
+
+
+def interruptible(function: Function) -> Function:
+    """Make a function raise an error with a ``solution``, if only None, wherever Ctrl-C finds it.
+
+    Examples
+    --------
+    >>> @interruptible
+    ... def early():
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     early()
+    ... except KeyboardInterrupt as error:
+    ...     print(error, error.solution)
+    interrupted; there is no solution yet. None
+    """
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except InterruptionError:
+            raise
+        except KeyboardInterrupt:
+            raise InterruptionError("interrupted; there is no solution yet.") from None
+
+    return called  # type: ignore[return-value]
 
 
 class StorageError(FrozenPinnError, OSError):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 from weakref import WeakSet
 
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import InterruptionError, SettingsError, Summarised
+from frozenpinn.errors import IntegrationError, SettingsError, Summarised, interruptible, silenced, warn
+from frozenpinn.results.event import Condition, Stop
 from frozenpinn.results.quantity import Quantity
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
@@ -50,6 +51,7 @@ def solve(
     start: Any = None,
     all: Literal[False] = False,
     quantity: str | None = None,
+    stop: str | Condition | None = None,
 ) -> Solution: ...
 
 
@@ -66,6 +68,7 @@ def solve(
     start: Any = None,
     all: Literal[True],
     quantity: str | None = None,
+    stop: str | Condition | None = None,
 ) -> tuple[Solution, ...]: ...
 
 
@@ -82,6 +85,7 @@ def solve(
     start: Any = None,
     all: bool = False,
     quantity: str | None = None,
+    stop: str | Condition | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem; without any setting, everything is chosen from the problem's structure.
 
@@ -117,6 +121,10 @@ def solve(
         ``"value(u_x, x=0.5)"``. The search then stops when the estimated error of this number, relative to it (or to a
         hundredth of the integral of the absolute value), is within ``tol``; ``solution.quantity`` is the number with
         its error.
+    stop
+        When to stop: ``"max(u) > 1"``, or ``"integral(u^2) < 0.1"``, ``min``, ``mean`` and ``value`` likewise; or a
+        Python function of (t, state) that is positive where to stop, ``lambda t, state: state(0.5) - 1``. The solution
+        ends when that first holds, and ``solution.event`` is the time with its error, which is within the tolerance.
 
     Raises
     ------
@@ -133,9 +141,68 @@ def solve(
     >>> round(float(solution(0.5, 0.1)), 6)
     0.372708
     """
-    return solve_from(None, problem, tol, seed, time_limit, memory_limit, progress, settings, start, all, quantity)
+    options: dict[str, Any] = {"seed": seed, "time_limit": time_limit, "memory_limit": memory_limit}
+    options |= {"progress": progress, "settings": settings, "start": start, "all": all}
+    if stop is None:
+        return solve_from(None, problem, tol, quantity=quantity, **options)
+    if quantity is not None:
+        raise SettingsError("give stop= or quantity=, not both: the tolerance is for one of them.")
+    return _solve_until(stop, problem, tol, options)
 
 
+def _solve_until(given: Any, problem: Problem, tol: float | None, options: Mapping[str, Any]) -> Solution:
+    """Solve until a condition first holds: on a rough solution first, which may break down later.
+
+    The second solve goes on a little longer than the rough one says.
+    """
+    if not isinstance(problem, Problem):
+        raise SettingsError(f"solve() takes a Problem, got {type(problem).__name__}.")
+    if problem.is_static:
+        raise SettingsError("stop= is for problems with time; a static one has no event to wait for.")
+    stop = Stop.read(given, problem)
+    stop.refuse_start(problem)
+    if tol is None:
+        solution = _as_far_as_possible(problem, stop, options)
+        return _stopped(solution, stop)
+    with silenced():
+        rough = _as_far_as_possible(problem, stop, options)
+    guess, (start, end) = stop.first(rough), problem.time
+    longer = 1e-3 * max(0.0 if guess is None else guess - start, 1e-3 * (end - start))
+    while True:
+        until = end if guess is None else min(end, guess + longer)
+        if guess is not None and until > (until_now := rough.problem.time[1]) < end:  # it breaks down soon after
+            until = 0.5 * (guess + until_now)
+        cut = problem if until >= end else problem.during((start, until))
+        solution = cast(Solution, solve_from(None, cut, tol, quantity=stop, **options))
+        if guess is None or until >= end or stop.first(solution) is not None:
+            return _stopped(solution, stop)
+        guess, longer = until, 4.0 * longer
+
+
+def _as_far_as_possible(problem: Problem, stop: Stop, options: Mapping[str, Any]) -> Solution:
+    """Solve without a tolerance; what breaks down after the condition holds is as good as what goes on."""
+    try:
+        return cast(Solution, solve_from(None, problem, None, **options))
+    except IntegrationError as error:
+        if error.solution is None or stop.first(error.solution) is None:
+            raise
+        return cast(Solution, error.solution)
+
+
+def _stopped(solution: Solution, stop: Stop) -> Solution:
+    """Cut a solution where a condition first holds, or say that it never does."""
+    goal = stop.of(solution)
+    if goal is None:
+        note = stop.missed(solution)
+        warn(note)
+        return replace(solution, notes=(*solution.notes, note))
+    start, time = solution.problem.time[0], float(goal.number.real)
+    until = solution.problem.during((start, time))
+    witness = None if solution.witness is None else replace(solution.witness, problem=until)
+    return replace(solution, problem=until, witness=witness, stopped=goal)
+
+
+@interruptible
 def solve_from(
     first: Sizes | None,
     problem: Problem,
@@ -147,7 +214,7 @@ def solve_from(
     settings: Settings | None = None,
     start: Any = None,
     all: bool = False,
-    quantity: str | None = None,
+    quantity: str | Stop | None = None,
 ) -> Solution | tuple[Solution, ...]:
     """Solve a problem as :func:`solve` does, from sizes that a similar one has needed."""
     started = time.perf_counter()
@@ -180,7 +247,7 @@ def solve_from(
     tolerances, kind = Tolerances.of(tol, settings.rtol, settings.rules.search), kind_of(problem)
     if quantity is not None and tol is None:
         raise SettingsError("quantity= is what the tolerance is for; give tol=1e-4, too.")
-    goal = None if quantity is None else Quantity.read(quantity, problem)
+    goal = quantity if quantity is None or isinstance(quantity, Stop) else Quantity.read(quantity, problem)
     task = Task(settings, seed, tolerances, start=start, first=first, asked=seed, kind=kind, quantity=goal)
     if tol is not None:
         warn_of_contradictions(settings, tol)
@@ -229,10 +296,7 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
     if task.tolerances.solution is not None:
         solution = Search(problem, task, budget, heard).solve()
     else:
-        try:
-            solution = solve_once(problem, task, Hints(), heard).solution
-        except KeyboardInterrupt:
-            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+        solution = solve_once(problem, task, Hints(), heard).solution
     for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:
         _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
     _LOG.info("%s: %r", solution.status, solution)

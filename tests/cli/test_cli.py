@@ -124,6 +124,16 @@ def test_solve_a_file_prints_the_report(problem_file):
     assert "width 30" in result.stdout
 
 
+def test_solve_stops_at_an_event_and_for_a_number(problem_file):
+    result = run("solve", problem_file(), "--stop", "max(u) < 0.5")
+    assert result.exit_code == 0
+    assert "it stops at the time of max(u) < 0.5, t = 0.0702304" in result.stdout
+    result = run("solve", problem_file('stop = "max(u) < 0.5"\n'), "--tol", "1e-6")
+    assert "the time of max(u) < 0.5 = 0.0702304" in result.stdout
+    result = run("solve", problem_file(), "--tol", "1e-6", "--quantity", "value(u, x=0.5)")
+    assert "value(u, x=0.5) = 0.3727078" in result.stdout
+
+
 def test_no_estimate(problem_file):
     result = run("solve", problem_file(), "--no-estimate")
     assert "estimated error" not in result.stdout

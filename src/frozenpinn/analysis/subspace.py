@@ -24,6 +24,7 @@ from frozenpinn.runtime.round_off import ROUND_OFF
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.jumps import beside_jumps
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -251,11 +252,13 @@ def depends_on_nothing_else(problem: Problem, subspace: Subspace) -> bool:
 
 
 def _narrow_places(problem: Problem) -> tuple[Array, Array]:
-    """Return places (n, d) and times (n,) in what is narrow in the formulas of a problem."""
+    """Return places (n, d) and times (n,) in what is narrow in the formulas of a problem, and beside jumps."""
     per_feature = 16  # places in each narrow feature of the formulas at which they are compared, too
     cells = [(f.low + f.high)[:per_feature] / 2.0 for f in formula_scales(problem).features]
     found = np.concatenate([np.zeros((0, problem.domain.dimension + 1)), *cells])
-    return found[:, :-1], found[:, -1]
+    jumps = beside_jumps(problem)
+    times = np.linspace(*problem.time, len(jumps) + 2)[1:-1]
+    return np.concatenate([found[:, :-1], jumps]), np.concatenate([found[:, -1], times])
 
 
 @remembered

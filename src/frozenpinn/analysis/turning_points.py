@@ -83,7 +83,8 @@ def degenerate_ends(problem: Problem) -> Iterator[Octave]:
     """Yield parts of axes towards the ends at which the natural length of a linear static equation falls."""
     flags = problem.domain.periodic
     for equation in problem.equations if problem.is_static else ():
-        for axis in (axis for axis in range(len(flags)) if not flags[axis]):
+        varying = set().union(*(c.free_symbols for c in equation.linear.values()))
+        for axis in (i for i, x in enumerate(problem.jets.x) if x in varying and not flags[i]):
             for side in (0, 1):
                 yield from _towards(problem, equation, axis, side)
 

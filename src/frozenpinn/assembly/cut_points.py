@@ -6,21 +6,20 @@ of points share a good part of that, so no comparison of two solutions shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from operator import and_, sub
 
 import numpy as np
 import sympy as sp
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry import Box, Domain, Points
+from frozenpinn.geometry import Box, Domain, Interval, Points
 from frozenpinn.geometry.rare.implicit import Implicit
-from frozenpinn.language.fluxes import levels_of
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
-from frozenpinn.statement.interfaces import distinct
-from frozenpinn.statement.level_sets import reached
+from frozenpinn.statement.jumps import jumps_of, zeros_of
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -32,25 +31,46 @@ _MOST = 12  # parts; where there are more, they are smaller than any cloud of po
 def cut_points(problem: Problem, count: int) -> Points | None:
     """Return about as many points as wanted, so many on each part of the domain; None if nothing cuts it."""
     own = 60  # points of a part, at least
-    parts = parts_between_jumps(problem)
+    domain = problem.domain
+    if domain.dimension not in _DIMENSIONS or any(domain.periodic):
+        return None
+    return _on_parts(problem, count, own)
+
+
+@remembered
+def rule_between_jumps(problem: Problem) -> Points | None:
+    """Return a fine rule for integrals of formulas that jump, on boxes with periodic axes, too; None if none jumps."""
+    fine, own = 8000, 400
+    if problem.domain.dimension > 1:
+        return _on_parts(problem, fine, own) if problem.domain.dimension in _DIMENSIONS else None
+    places = np.concatenate([np.empty(0), *(zeros_of(problem, level).x[:, 0] for level in jumps_of(problem))])
+    lower, upper = float(problem.domain.lower[0]), float(problem.domain.upper[0])
+    cuts = np.unique(np.round(places, 12))
+    if not len(cuts):
+        return None
+    pieces = [Interval(a, b).sample(own) for a, b in pairwise([lower, *cuts[(cuts > lower) & (cuts < upper)], upper])]
+    return Points(np.concatenate([p.x for p in pieces]), np.concatenate([p.weights for p in pieces]), pieces[0].spacing)
+
+
+def _on_parts(problem: Problem, count: int, own: int) -> Points | None:
+    """Return points on each part in proportion to its measure, or as many as it must have; None if it is whole."""
+    parts, domain = parts_between_jumps(problem), problem.domain
     if len(parts) < 2:
         return None
     whole = sum(part.measure for part in parts)
     rules = [part.sample(max(min(own, count), round(count * part.measure / whole))) for part in parts]
     weights = np.concatenate([r.weights * (p.measure / r.weights.sum()) for p, r in zip(parts, rules, strict=True)])
     x = np.concatenate([r.x for r in rules])
-    spacing = problem.domain.lengths / len(x) ** (1.0 / problem.domain.dimension)
-    return Points(x, weights * (problem.domain.measure / weights.sum()), spacing)
+    spacing = domain.lengths / len(x) ** (1.0 / domain.dimension)
+    return Points(x, weights * (domain.measure / weights.sum()), spacing)
 
 
 @remembered
 def parts_between_jumps(problem: Problem) -> tuple[Domain, ...]:
     """Return the parts of the domain on which no coefficient, source or initial value jumps; () if it is whole."""
     domain = problem.domain
-    if domain.dimension not in _DIMENSIONS or any(domain.periodic):
-        return ()
-    parts = [domain]
-    for level in _jumps(problem):
+    parts: list[Domain] = [Box(domain.lower, domain.upper) if any(domain.periodic) else domain]
+    for level in jumps_of(problem):
         try:
             side = _one_side(problem, level)
         except ProblemError:
@@ -62,22 +82,10 @@ def parts_between_jumps(problem: Problem) -> tuple[Domain, ...]:
     return tuple(parts) if len(parts) > 1 else ()
 
 
-def _jumps(problem: Problem) -> list[sp.Expr]:
-    """Return the functions of the coordinates at whose zeros formulas jump."""
-    found = [level for expression in _formulas(problem) for level in levels_of(expression)]
-    return distinct([level for level in found if level.free_symbols and level.free_symbols <= set(problem.jets.x)])
-
-
-def _formulas(problem: Problem) -> Iterator[sp.Expr]:
-    for equation in problem.equations:
-        yield from (*equation.linear.values(), *equation.mass.values(), equation.forcing, equation.nonlinear)
-    yield from (datum.expression for datum in problem.initial_data if datum.expression is not None)
-
-
 def _one_side(problem: Problem, level: sp.Expr) -> Domain | None:
     """Return where a function has one sign: within a box around its zeros, however small, if these do not reach out."""
     domain, beyond = problem.domain, 0.1
-    zeros = _zeros(problem, level)
+    zeros = zeros_of(problem, level).x
     if not len(zeros):
         return None
     low, high = np.min(zeros, axis=0), np.max(zeros, axis=0)
@@ -102,15 +110,6 @@ def _pieces(part: Domain, side: Domain) -> list[Domain]:
         if piece.measure > 0:
             found.append(piece)
     return found or [part]
-
-
-def _zeros(problem: Problem, level: sp.Expr) -> Array:
-    """Return zeros of a function in the domain."""
-    domain = problem.domain
-    program = problem.compile([level, *(sp.diff(level, x) for x in problem.jets.x)])
-    x, _, distance = reached(lambda *x: program(*x, 0.0), domain.sample(_LOOKS, "sobol", Seed.PROBE).x)
-    x = x[distance <= 1e-9 * domain.size]
-    return x[domain.contains(x)]
 
 
 def _values(problem: Problem, level: sp.Expr, x: Array) -> Array:

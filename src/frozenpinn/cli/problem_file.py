@@ -23,7 +23,7 @@ def read_problem_file(path: str | Path) -> tuple[Problem, dict[str, Any]]:
             f"'solve' is a table of settings, [solve] and lines such as 'tol = 1e-6'; got {shown(options)}."
         )
     choices = tuple(field.name for field in fields(Settings))
-    known = ("seed", *choices, "tol", "time_limit", "memory_limit")
+    known = ("seed", *choices, "tol", "time_limit", "memory_limit", "stop", "quantity")
     for key in options:
         if key not in known:
             close = suggestion(key, known)

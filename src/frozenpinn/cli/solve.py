@@ -30,6 +30,10 @@ def solve(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that the search for the tolerance may take.")
     ] = None,
+    stop: Annotated[str | None, typer.Option(help="When to stop, 'max(u) > 1'.")] = None,
+    quantity: Annotated[
+        str | None, typer.Option(help="The number that the tolerance is for, \"integral(u_n, side='right')\".")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the frozen layer.")] = None,
     estimate: Annotated[bool, typer.Option(help="Estimate the error by a second, independent solve.")] = True,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the solution.")] = None,
@@ -54,7 +58,7 @@ def solve(
         if target is not None:
             checked_target(target, SettingsError, overwrite)
     problem, options = read_problem(what, tol, mesh, set_)
-    given = (("seed", seed), ("tol", tol), ("time_limit", time_limit))
+    given = (("seed", seed), ("tol", tol), ("time_limit", time_limit), ("stop", stop), ("quantity", quantity))
     options |= {key: value for key, value in given if value is not None}
     _carry_out(problem, options, estimate, {"plot": plot, "page": page}, json_file, files, overwrite)
 

@@ -14,6 +14,7 @@ import numpy as np
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
+from frozenpinn.evolution.missed_areas import missed_areas
 from frozenpinn.evolution.narrow_features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.evolution.step_errors import StepErrors, step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -199,6 +200,7 @@ def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...
     total, reasons = np.zeros(len(times)), []
     for kind, missed, why in (
         ("missed forcing", _missed_forcing, "its peaks lie between the points"),
+        ("missed areas", missed_areas, "integrals of data that jump are wrong on the points"),
         ("unresolved features", missed_features, UNRESOLVED),
     ):
         if kind not in without and np.any(error := missed(solution, name, times)):

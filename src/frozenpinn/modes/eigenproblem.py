@@ -295,6 +295,14 @@ def residuals(
 
     ``scale`` is what eigenvalues are compared with that are nearly zero.
     """
+    gap, size = left_over(eigenproblem, networks, coefficients, values, x, scale)
+    return np.asarray(gap / np.where(size > 0, size, 1.0))
+
+
+def left_over(
+    eigenproblem: Eigenproblem, networks: Sequence[Basis], coefficients: Array, values: Array, x: Array, scale: float
+) -> tuple[Array, Array]:
+    """Return the root mean square of L u − λ W u at points, and of the larger of the two sides."""
     terms, layout = eigenproblem.terms(x), layout_of(eigenproblem, networks)
     gap, size = np.zeros(len(values)), np.zeros(len(values))
     parts = [coefficients[block] for block in layout.blocks]
@@ -310,7 +318,19 @@ def residuals(
         right = right * values**power
         gap += np.mean(np.abs(left - right) ** 2, axis=0)
         size += np.max([np.mean(np.abs(side) ** 2, axis=0) for side in (left, right, least)], axis=0)
-    return np.asarray(np.sqrt(gap / np.where(size > 0, size, 1.0)))
+    return np.sqrt(gap), np.sqrt(size)
+
+
+def sizes_at(networks: Sequence[Basis], coefficients: Array, x: Array) -> Array:
+    """Return the root mean square of all fields of functions in columns at points."""
+    total, start = np.zeros(coefficients.shape[1]), 0
+    for network in networks:
+        own = coefficients[start : start + network.size]
+        for name in network.fields:
+            values = _combined([network], [own], [Term(name, Derivative((0,) * x.shape[1]))], x)
+            total += np.mean(np.abs(values) ** 2, axis=0)
+        start += network.size
+    return np.sqrt(total)
 
 
 def _combined(networks: Sequence[Basis], parts: Sequence[Array], terms: Sequence[Term], x: Array) -> Array:

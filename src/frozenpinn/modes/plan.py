@@ -29,15 +29,18 @@ from frozenpinn.modes.eigenproblem import (
     Matrices,
     complex_functions,
     compliant_network,
+    left_over,
     matrices,
     product_operator,
     residuals,
+    sizes_at,
 )
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.rules import ModeRules
 from frozenpinn.search.settings import Settings
+from frozenpinn.search.unresolved import judged_features, places_in, share_of
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -164,6 +167,21 @@ class ModePlan:
         x = self.problem.domain.sample(300, "random", np.random.default_rng(Seed.RESIDUALS + 2)).x
         scale = rules.small * self.reference(values)
         return residuals(self.eigenproblem, found.bases, found.vectors[:, chosen], values[chosen], x, scale)
+
+    def missed(self, found: Attempt, chosen: Array) -> Array:
+        """Return by how much values are wrong, to first order, as narrow features of formulas are missed."""
+        ignored = 0.3  # part of the terms up to which nothing is missed
+        problem, values, vectors = self.problem, found.values[chosen], found.vectors[:, chosen]
+        errors, rng = np.zeros(len(values)), np.random.default_rng(Seed.FORMULA_SCALES)
+        scale = self.rules.small * self.reference(found.values)
+        for feature in judged_features(problem):
+            x = places_in(problem, feature, rng)
+            if len(x):
+                gap, size = left_over(self.eigenproblem, found.bases, vectors, values, x, scale)
+                cells = share_of(feature, problem) * problem.domain.measure
+                error = cells * gap * sizes_at(found.bases, vectors, x)  # of functions of norm one
+                errors += np.where(gap > ignored * size, error, 0.0)
+        return errors
 
     def reference(self, values: Array) -> float:
         """Return the size of the values that are asked for, or of the first few: one alone may be zero."""

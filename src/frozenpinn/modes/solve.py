@@ -21,6 +21,7 @@ from frozenpinn.modes.result import Modes, ModesReport
 from frozenpinn.runtime.budget import Budget, amount
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.stopwatch import Progress
+from frozenpinn.search.unresolved import judged_features
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -77,9 +78,12 @@ def find_modes(
         plan = wider
     best = min(rounds, key=lambda r: r.rank(plan.count))
     if not len(best.judged.values):
+        texts = [f.describe(plan.problem.domain.coordinates) for f in judged_features(plan.problem)]
+        narrow = f" Formulas are narrow: {texts[0]}." if texts else ""
         raise ConvergenceError(
             f"no eigenvalue was found: none of the values on {best.answer.width} neurons reappears on others. Is the "
             "problem well posed, with as many conditions as the equations need? Give time_limit for wider networks."
+            f"{narrow}"
         )
     return _made(plan, shown, best, rounds, tol, time.perf_counter() - started)
 
@@ -171,9 +175,22 @@ def _notes(plan: ModePlan, best: Round, tol: float | None) -> list[str]:
             "are true eigenvalues, wider networks find them (time_limit, Settings(width=…))"
         )
         warn(notes[-1])
+        near = _beside(best.judged)
+        if len(near):
+            notes.append(
+                f"others may belong to the same cluster as {complex(near[0]):.6g}, of which this may be a part"
+            )
+            warn(notes[-1])
     if tol is not None and found == plan.count and best.worst > tol:
         notes.append(f"the tolerance {tol:g} was not met; the largest relative error is about {best.worst:.1g}")
     return notes
+
+
+def _beside(judged: Judged) -> Array:
+    """Return the believed values near which others were left out: a cluster may have more members than were found."""
+    near = 0.05  # relative distance
+    gaps = np.abs(judged.values[:, None] - judged.doubtful[None, :])
+    return judged.values[np.any(gaps <= near * judged.scales[:, None], axis=1)]
 
 
 def _collapsed(bases: Sequence[Basis], vectors: Array) -> tuple[tuple[Basis, ...], Array]:
@@ -217,17 +234,18 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     values, vectors = answer.values[:few], answer.vectors[:, :few]
     scales = np.maximum(np.abs(values), rules.small * plan.reference(answer.values))
     distances = np.max([_distances(values, w.values[: few + 2 * rules.more], scales) for w in witnesses], axis=0)
-    left = plan.residuals(answer, np.arange(few))
+    left, missed = plan.residuals(answer, np.arange(few)), plan.missed(answer, np.arange(few))
     agree, residual = 1e-2, 0.1  # a value reappears, and its function leaves no more than that of the equation
     close, residual_most = 1e-4, 0.6  # a value reappears very closely, and its function leaves more
     believed = (distances <= agree * scales) & (left <= residual)
     believed |= (distances <= close * scales) & (left <= residual_most)
+    believed &= missed <= agree * scales
     order = plan.order(values)
     chosen = [int(k) for k in order if believed[k]][: plan.count]
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[] if plan.rightmost else [int(k) for k in order[:until] if not believed[k]]]
     round_off = 4e-15  # relative error of a value that is taken for granted
-    errors = np.maximum(distances, round_off * scales)
+    errors = np.maximum(distances, round_off * scales) + missed
     kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, plan)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)
 

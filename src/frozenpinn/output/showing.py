@@ -126,7 +126,7 @@ class Shown:
         return plot_solid(cast("Solution", self), file, field, time, kind, derivative, cells, plotter)
 
     @spelled(EvaluationError)
-    def page(self, file: str, *, title: str | None = None) -> str:
+    def page(self, file: str, *, title: str | None = None, expressions: Mapping[str, str] | None = None) -> str:
         """Write a page that moves: one HTML file that evaluates the frozen network in the browser; return its path.
 
         It needs no network and no server. It has a slider for the time, values under the pointer, zoom, and shows
@@ -138,10 +138,12 @@ class Shown:
             Such as ``"burgers.html"``.
         title
             The heading; the equations by default.
+        expressions
+            What else is shown, by name: ``{"flux": "-k*u_x"}``.
         """
         from frozenpinn.output.page import write_page
 
-        return write_page(cast("Solution", self), file, title)
+        return write_page(cast("Solution", self), file, title, expressions)
 
 
 def _file_and_field(first: Any, second: Any) -> tuple[Any, Any]:

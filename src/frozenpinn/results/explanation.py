@@ -19,7 +19,7 @@ _NAMED = 4  # features that are named
 
 def explain(solution: Solution) -> dict[str, str]:
     """Return one sentence on each choice, by topic."""
-    first = {"verdict": _verdict(solution), "width": _growth(solution)}
+    first = {"verdict": _verdict(solution), "event": _event(solution), "width": _growth(solution)}
     if solution.facts is None:
         own = {
             "boundary": _boundary(solution),
@@ -57,6 +57,8 @@ def _verdict(solution: Solution) -> str:
         return ""
     if found.goal is not None:
         judged = f"{found.goal.text} = {found.goal.number!r}, a relative error of {found.goal.error:.2g}"
+        if found.goal.beside:
+            judged += f", as that of the fields, {estimate.worst:.2g}"
         if found.status == "converged":
             return f"converged: {judged}, is within tol={found.tol:g}"
         return f"reached: {judged}, is above tol={found.tol:g}, but {found.reason}"
@@ -65,6 +67,12 @@ def _verdict(solution: Solution) -> str:
     if not np.isfinite(estimate.worst):
         return f"{found.status}: {found.reason}"
     return f"reached: the estimated error, {estimate.worst:.2g}, is above tol={found.tol:g}, but {found.reason}"
+
+
+def _event(solution: Solution) -> str:
+    """Say when and why a solve has stopped."""
+    found = solution.stopped
+    return "" if found is None else f"it stops at {found.text}, t = {found.number!r}"
 
 
 def _early(solution: Solution) -> str:

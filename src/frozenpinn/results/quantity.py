@@ -47,12 +47,15 @@ class Goal:
         value, if that is larger.
     points
         About how many points the rule of quadrature had.
+    beside
+        Whether the fields have to meet the tolerance as well.
     """
 
     text: str
     number: Number | ComplexNumber
     scale: float
     points: int = 0
+    beside: bool = False
 
     @property
     def error(self) -> float:

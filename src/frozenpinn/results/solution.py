@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,7 +42,9 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
 if TYPE_CHECKING:
+    from frozenpinn.results.event import Moment
     from frozenpinn.results.integrals import ComplexNumber, Number
+    from frozenpinn.results.quantity import Goal
     from frozenpinn.results.report import Report
     from frozenpinn.results.residuals import Residuals
 
@@ -83,6 +85,8 @@ class Solution(Shown):
         With which settings, seed and tolerances it was solved; None if it was read from a file or made by hand.
     facts
         What is known of the solve of a static problem; None for others.
+    stopped
+        When the condition held that the solve was to stop at; None if there was none.
     decisions
         The transforms, enrichments, trials, fallbacks, routes and raised estimates that took part, with their reasons;
         ``Settings(without=(…))`` switches them off by name.
@@ -113,6 +117,7 @@ class Solution(Shown):
     facts: StaticFacts | None = None
     stored_report: Report | None = None
     decisions: tuple[Decision, ...] = ()
+    stopped: Goal | None = None
 
     @classmethod
     def of(cls, problem: Problem, system: Discretisation, trajectory: Trajectory) -> Solution:
@@ -161,6 +166,18 @@ class Solution(Shown):
         unknown"``: there was no estimate of the error. ``"unchecked"``: no tolerance was given.
         """
         return "unchecked" if self.verdict is None else self.verdict.status
+
+    @property
+    def event(self) -> Number | None:
+        """When the solve stopped, with its error: ``solve(problem, stop="max(u) > 1")``; None if it did not."""
+        return None if self.stopped is None else cast("Number", self.stopped.number)
+
+    def at(self, t: float) -> Moment:
+        """Return the solution at one time, which is called without it: ``solution.at(0.5)(x)``, ``.integral("u")``."""
+        check_inside(self.problem, np.empty((0, self.problem.domain.dimension)), np.array([t], dtype=float))
+        from frozenpinn.results.event import Moment
+
+        return Moment(self, t)
 
     @property
     def quantity(self) -> Number | ComplexNumber | None:

@@ -47,6 +47,7 @@ def save_solution(solution: Solution, file: str, overwrite: bool = False) -> Non
         **_frame(solution.problem),
         "error_estimate": None if estimate is None else finite(estimate.as_dict()),
         "verdict": None if solution.verdict is None else finite(_verdict(solution.verdict)),
+        "event": None if solution.stopped is None else finite(solution.stopped.as_dict()),
         "report": solution.report.as_dict(),
         **_put_solve(solution, "", arrays),
         "witness": None if witness is None else _put_solve(witness, "witness/", arrays),
@@ -178,11 +179,12 @@ def _rebuild(meta: Mapping[str, Any], arrays: Arrays) -> Solution:
         )
         goal = verdict.get("goal")
         verdict = Verdict(**{**verdict, "attempts": attempts, "goal": None if goal is None else Goal.from_dict(goal)})
-    witness = meta["witness"]
+    witness, event = meta["witness"], meta.get("event")
     return replace(
         solution,
         error_estimate=None if estimate is None else ErrorEstimate.from_dict(estimate),
         verdict=verdict,
+        stopped=None if event is None else Goal.from_dict(event),
         witness=None if witness is None else _solve(meta, arrays, problem, witness, "witness/"),
         stored_report=Report.from_dict(meta["report"]),
     )

@@ -177,10 +177,11 @@ class Attempt:
     @property
     def error(self) -> float:
         """The estimated error, of the number if one is asked for; infinite if it is not known."""
-        if self.goal is not None:
-            return self.goal.error
         worst = float("nan") if self.estimate is None else self.estimate.worst
-        return worst if np.isfinite(worst) else float("inf")
+        of_fields = worst if np.isfinite(worst) else float("inf")
+        if self.goal is None:
+            return of_fields
+        return max(self.goal.error, of_fields) if self.goal.beside else self.goal.error
 
 
 class Kind(Protocol):

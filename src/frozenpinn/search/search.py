@@ -440,7 +440,7 @@ def complaint(solution: Solution, tol: float, reason: str) -> str:
     estimate = solution.error_estimate
     assert estimate is not None
     goal = None if solution.verdict is None else solution.verdict.goal
-    if goal is not None:
+    if goal is not None and not (goal.beside and goal.error <= tol):
         known = f"the estimated relative error of {goal.text} is {goal.error:.2g}, above tol={tol:g}"
         return f"{known if np.isfinite(goal.error) else f'the error of {goal.text} is not known'}: {reason}."
     if not np.isfinite(estimate.worst):

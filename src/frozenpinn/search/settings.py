@@ -21,6 +21,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
+    from frozenpinn.results.event import Stop
     from frozenpinn.results.quantity import Quantity
     from frozenpinn.search.kind import Kind
 
@@ -280,7 +281,7 @@ class Task:
     kind
         Who solves it; None for what is planned here and solved elsewhere.
     quantity
-        The number whose error has to meet the tolerance; None for the fields.
+        The number, or the time of an event, whose error has to meet the tolerance; None for the fields.
     """
 
     settings: Settings
@@ -292,7 +293,7 @@ class Task:
     first: Sizes | None = None
     asked: int | None = None
     kind: Kind | None = None
-    quantity: Quantity | None = None
+    quantity: Quantity | Stop | None = None
 
     def again(self, solution: Any, values: Mapping[str, Any]) -> Any:
         """Solve the problem of a solution of this task for other values of parameters."""

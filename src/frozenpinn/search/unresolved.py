@@ -65,7 +65,7 @@ def _missed(solution: Solution, feature: Feature) -> Missed | None:
             if not np.isfinite(gap) or gap <= ignored * scale or scale == 0:
                 continue
             size = gap / np.sqrt(len(x) * len(times))
-            share = 1.0 if feature.kind == END else _share(feature, problem, range(problem.domain.dimension))
+            share = 1.0 if feature.kind == END else share_of(feature, problem)
             if problem.is_static:
                 error = _error_at_rest(solution, equation, size * share)
             else:
@@ -128,6 +128,11 @@ def _error_at_rest(solution: Solution, equation: Equation, missed: float) -> flo
     natural = leading * size / length ** problem.spatial_order(equation.field)
     loads = max(terms / np.sqrt(len(x)) if np.isfinite(terms) else 0.0, natural)
     return size * min(most, missed / loads) if loads > 0 else most * size
+
+
+def share_of(feature: Feature, problem: Problem) -> float:
+    """Return which part of the domain a feature takes up."""
+    return _share(feature, problem, range(problem.domain.dimension))
 
 
 def _share(feature: Feature, problem: Problem, axes: range) -> float:
