@@ -108,7 +108,7 @@ class Plane:
         else:
             axis.tricontour(*self.mesh.points.T, self.mesh.simplices, values, **look)
 
-    def sparse(self, count: int) -> tuple[Array, Array, Array]:
+    def sparse(self, count: int) -> tuple[list[Array], Array, Array]:
         """Return a coarse grid along both axes, and which points of it lie in the domain."""
         lower, upper = self.domain.lower[:2], self.domain.upper[:2]
         edges = [(b - a) / (2 * count) for a, b in zip(lower, upper, strict=True)]
