@@ -18,6 +18,7 @@ from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
 from frozenpinn.output.page.tables import dataset_data, encoded, error_table
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.html import Shown
 from frozenpinn.runtime.paths import checked_target, replacing
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import stated_equations
@@ -73,14 +74,14 @@ def write_page(
 ) -> str:
     """Write the page of a solution and return its path. See :meth:`Solution.page`."""
     target = _checked(file, title)
-    return written(target, render(page_data(solution, expressions), title or _title(solution)))
+    return Shown(written(target, render(page_data(solution, expressions), title or _title(solution))))
 
 
 def write_dataset_page(runs: xarray.Dataset, file: Any, title: str | None = None) -> str:
     """Write the page of a table of many solutions, with a slider for each parameter, and return its path."""
     target = _checked(file, title)
     data = dataset_data(runs)
-    return written(target, render(data, title or "; ".join(data["equations"]) or "a sweep"))
+    return Shown(written(target, render(data, title or "; ".join(data["equations"]) or "a sweep")))
 
 
 def _checked(file: Any, title: str | None) -> str:
