@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,14 @@ class FrozenPinnError(Exception):
     ...     print(type(error).__name__)
     ProblemError
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what notebooks show: the user's own lines, and the message; not the inside of this library."""
+        frames = traceback.extract_tb(self.__traceback__)
+        library = (_HERE, f"{os.sep}IPython{os.sep}", f"{os.sep}ipykernel{os.sep}")
+        own = [frame for frame in frames if not any(part in frame.filename for part in library)]
+        where = [f"line {frame.lineno}, in {frame.name}:  {frame.line}" for frame in own if frame.line]
+        return [*where, f"{type(self).__name__}: {self}"]
 
 
 class ProblemError(FrozenPinnError, ValueError):
