@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
+
 
 @dataclass(frozen=True)
 class ModeRules:
@@ -222,6 +225,7 @@ class CheckRules:
     growth: float = 1e6  #: growth of the norm above which it may not be the equation's own
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Rules:
     """All rules; each can be replaced.
