@@ -9,16 +9,6 @@ from frozenpinn_lab.studies import find_study
 from frozenpinn_lab.studies.nasty import broken, rows
 
 QUICK = ["hidden potential", "hidden source", "reaction pulse", "burst", "switched", "robin", "tiny hole", "hard strip"]
-    "hidden potential",
-    "hidden source",
-    "reaction pulse",
-    "burst",
-    "switched",
-    "robin",
-    "tiny hole",
-    "hard strip",
-    "still bending",
-]
 
 
 def test_every_class_has_problems_that_differ_and_repeat():
