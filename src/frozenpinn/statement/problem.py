@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, warn
+from frozenpinn.errors import ProblemError, Summarised, choices, warn
 from frozenpinn.geometry import Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
@@ -170,8 +170,9 @@ class Problem:
         }
         self._read(with_named(given), domain, time)
         findings = () if self.parameters.inferred else inconsistencies(self)  # starts need not be consistent
-        for finding in findings:
-            warn(finding.text)
+        with Summarised():
+            for finding in findings:
+                warn(finding.text)
         if self.frame is not None:
             from frozenpinn.statement.frames import check_axis
 
