@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any, Self, TypeVar
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _QUOTED = re.compile(r"'[^']*'")
 Function = TypeVar("Function", bound=Callable[..., Any])
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -30,6 +32,28 @@ class FrozenPinnError(Exception):
     ...     print(type(error).__name__)
     ProblemError
     """
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what notebooks show: the user's own lines, and the message; not the inside of this library."""
+        frames = traceback.extract_tb(self.__traceback__)
+        library = (_HERE, f"{os.sep}IPython{os.sep}", f"{os.sep}ipykernel{os.sep}")
+        own = [frame for frame in frames if not any(part in frame.filename for part in library)]
+        where = [f"line {frame.lineno}, in {frame.name}:  {frame.line}" for frame in own if frame.line]
+        return [*where, f"{type(self).__name__}: {self}"]
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out, which would act on a terminal; lines and tabs stay.
+
+    Examples
+    --------
+    >>> visible("unknown name " + chr(7)) == "unknown name " + ascii(chr(7)).strip("'")
+    True
+    """
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 class ProblemError(FrozenPinnError, ValueError):
@@ -220,7 +244,7 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(visible(message) if isinstance(message, str) else message, category, stacklevel=level)
 
 
 @contextmanager

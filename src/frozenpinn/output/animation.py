@@ -13,7 +13,6 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, StorageError
 from frozenpinn.geometry.cells import cells_of
-from frozenpinn.output.plotting.quantities import colours
 from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.html import Shown
@@ -173,6 +172,8 @@ def _curve(
 def _colours(
     figure: Any, solution: Solution, drawn: str | Expression, times: Array, points: int | None
 ) -> tuple[Sequence[Any], Callable[[int], None]]:
+    from frozenpinn.output.plotting.quantities import colours
+
     domain = solution.problem.domain
     cells = cells_of(domain, points or 121)
     values = _sizes(solution, cells.points, times, drawn)

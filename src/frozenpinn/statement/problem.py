@@ -33,7 +33,7 @@ from frozenpinn.statement.equation import (
 )
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
-from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.tables import bind, tables_of, with_tables
@@ -153,6 +153,7 @@ class Problem:
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
         if not isinstance(parameters, Mapping | None):
             raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
+        check_count(parameters or {})
         given = {
             "equation": _own(equation),
             "initial": _own(initial),
