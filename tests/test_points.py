@@ -122,3 +122,17 @@ def test_the_name_can_be_used_otherwise():
     problem = stated("u_xx = delta", parameters={"delta": -2.0})
     assert not problem.points
     assert np.isclose(fp.solve(problem, tol=1e-6)(0.5), 0.25)
+
+
+def test_points_that_move_are_refused_with_a_peak():
+    with pytest.raises(
+        fp.ProblemError, match=r"moves, and points that move are not supported; write a narrow peak"
+    ) as told:
+        fp.Problem("u_t = u_xx + delta(x - v*t)", fp.Interval(0, 1), (0, 1), 0, "u = 0", parameters={"v": 2})
+    peak = str(told.value).rsplit("instead: ", 1)[1].rstrip(".")
+    parameters = {"w": 0.05}
+    fp.Problem(f"u_t = u_xx + {peak}", fp.Interval(0, 1), (0, 1), 0, "u = 0", parameters=parameters)
+    with pytest.raises(
+        fp.ProblemError, match=r"exp\(-\(\(-t \+ x\)\*\*2 \+ \(y\)\*\*2\)/\(2\*w\*\*2\)\)/\(w\*sqrt\(2\*pi\)\)\*\*2"
+    ):
+        fp.Problem("u_t = lap(u) + delta(x - t, y)", fp.Disk(), (0, 1), 0, "u = 0")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import re
 import sys
+import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_QUOTED = re.compile(r"'[^']*'")
+Function = TypeVar("Function", bound=Callable[..., Any])
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -27,6 +32,28 @@ class FrozenPinnError(Exception):
     ...     print(type(error).__name__)
     ProblemError
     """
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what notebooks show: the user's own lines, and the message; not the inside of this library."""
+        frames = traceback.extract_tb(self.__traceback__)
+        library = (_HERE, f"{os.sep}IPython{os.sep}", f"{os.sep}ipykernel{os.sep}")
+        own = [frame for frame in frames if not any(part in frame.filename for part in library)]
+        where = [f"line {frame.lineno}, in {frame.name}:  {frame.line}" for frame in own if frame.line]
+        return [*where, f"{type(self).__name__}: {self}"]
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out, which would act on a terminal; lines and tabs stay.
+
+    Examples
+    --------
+    >>> visible("unknown name " + chr(7)) == "unknown name " + ascii(chr(7)).strip("'")
+    True
+    """
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 class ProblemError(FrozenPinnError, ValueError):
@@ -159,6 +186,33 @@ class InterruptionError(KeyboardInterrupt):
         self.solution = solution
 
 
+def interruptible(function: Function) -> Function:
+    """Make a function raise an error with a ``solution``, if only None, wherever Ctrl-C finds it.
+
+    Examples
+    --------
+    >>> @interruptible
+    ... def early():
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     early()
+    ... except KeyboardInterrupt as error:
+    ...     print(error, error.solution)
+    interrupted; there is no solution yet. None
+    """
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except InterruptionError:
+            raise
+        except KeyboardInterrupt:
+            raise InterruptionError("interrupted; there is no solution yet.") from None
+
+    return called  # type: ignore[return-value]
+
+
 class StorageError(FrozenPinnError, OSError):
     """A file of a solution or a picture can't be written or read, or is damaged; the message names file and place.
 
@@ -190,7 +244,7 @@ def warn(message: str | Warning, category: type[Warning] = FrozenPinnWarning) ->
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(visible(message) if isinstance(message, str) else message, category, stacklevel=level)
 
 
 @contextmanager
@@ -216,7 +270,10 @@ def repeat(caught: Iterable[warnings.WarningMessage]) -> None:
 
 
 class Summarised:
-    """Issues warnings that differ only in numbers once, with their count, when a block ends."""
+    """Issues warnings that differ only in numbers once, with their count, when a block ends.
+
+    Of more than three that differ in quoted names as well, the first stands for all.
+    """
 
     def __enter__(self) -> None:
         self._recorder = noted()
@@ -224,16 +281,32 @@ class Summarised:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         self._recorder.__exit__(kind, error, trace)
-        groups: dict[tuple[type[Warning], str], list[Warning | str]] = {}
-        for caught in self._caught:
-            groups.setdefault((caught.category, _NUMBER.sub("#", str(caught.message))), []).append(caught.message)
-        for (category, _), messages in groups.items():
-            more = f" There are {len(messages) - 1} more of this kind." if len(messages) > 1 else ""
-            try:
-                warn(messages[0] if not more else f"{messages[0]}{more}", category)
-            except Warning:
-                if error is None:  # which takes precedence over a warning turned into an error
-                    raise
+        several = 3
+        alike = _grouped([[caught] for caught in self._caught], _NUMBER)
+        for group in _grouped(alike, _QUOTED):
+            parts = [group] if len(group) > several else _grouped([[caught] for caught in group], _NUMBER)
+            for part in parts:
+                self._issue([caught.message for caught in part], part[0].category, error)
+
+    def _issue(self, messages: list[Warning | str], category: type[Warning], error: BaseException | None) -> None:
+        """Issue the first of some warnings, with the number of the others."""
+        more = f" There are {len(messages) - 1} more of this kind." if len(messages) > 1 else ""
+        try:
+            warn(messages[0] if not more else f"{messages[0]}{more}", category)
+        except Warning:
+            if error is None:  # which takes precedence over a warning turned into an error
+                raise
+
+
+def _grouped(
+    found: Iterable[list[warnings.WarningMessage]], particular: re.Pattern[str]
+) -> list[list[warnings.WarningMessage]]:
+    """Join groups of warnings whose texts are the same but for what is particular."""
+    groups: dict[tuple[type[Warning], str], list[warnings.WarningMessage]] = {}
+    for group in found:
+        key = (group[0].category, particular.sub("#", _NUMBER.sub("#", str(group[0].message))))
+        groups.setdefault(key, []).extend(group)
+    return list(groups.values())
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from frozenpinn.language.functions import real_number
 from frozenpinn.results.integrals import ComplexNumber, Number
 from frozenpinn.results.quantity import Goal, Quantity
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import shown
+from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.search.kind import Hints
 from frozenpinn.search.settings import Settings, Task, Tolerances
@@ -275,6 +275,7 @@ class Objective:
         return float(number), slopes
 
 
+@spelled(SettingsError)
 def model(problem: Problem, *, tol: float | None = None, seed: int = 0, settings: Settings | None = None) -> Model:
     """Return a problem as a function of the numbers among its parameters.
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, overload
 from weakref import WeakSet
 
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import IntegrationError, InterruptionError, SettingsError, Summarised, silenced, warn
+from frozenpinn.errors import IntegrationError, SettingsError, Summarised, interruptible, silenced, warn
 from frozenpinn.results.event import Condition, Stop
 from frozenpinn.results.quantity import Quantity
 from frozenpinn.results.solution import Solution
@@ -202,6 +202,7 @@ def _stopped(solution: Solution, stop: Stop) -> Solution:
     return replace(solution, problem=until, witness=witness, stopped=goal)
 
 
+@interruptible
 def solve_from(
     first: Sizes | None,
     problem: Problem,
@@ -295,10 +296,7 @@ def _solve_one(problem: Problem, task: Task, budget: Budget, told: Progress) -> 
     if task.tolerances.solution is not None:
         solution = Search(problem, task, budget, heard).solve()
     else:
-        try:
-            solution = solve_once(problem, task, Hints(), heard).solution
-        except KeyboardInterrupt:
-            raise InterruptionError("the solve was interrupted; there is no solution yet.") from None
+        solution = solve_once(problem, task, Hints(), heard).solution
     for width, error, seconds in () if solution.verdict is None else solution.verdict.attempts:
         _LOG.info("width %s: estimated error %.2g after %.2g s", width, error, seconds)
     _LOG.info("%s: %r", solution.status, solution)

@@ -1,10 +1,17 @@
 """Films: as many frames as asked for, and clear words where none can be made."""
 
+import html
+from pathlib import Path
+from types import SimpleNamespace
+
 import matplotlib
+import numpy as np
 import pytest
 from PIL import Image
 
 import frozenpinn as fp
+from frozenpinn.output.plotting.quantities import colours
+from frozenpinn.runtime.html import Shown
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +62,45 @@ def test_static_solutions_do_not_move(tmp_path):
     solution = fp.solve(fp.Problem("u_xx = 1", fp.Interval(0, 1), boundary="u = 0"))
     with pytest.raises(fp.EvaluationError, match="a static solution does not move"):
         solution.animate(tmp_path / "u.gif")
+
+
+def test_a_film_is_shown_in_notebooks(heat, tmp_path):
+    film = heat.animate(tmp_path / "u.gif", frames=2)
+    assert film == str(tmp_path / "u.gif")
+    assert film._repr_html_().startswith('<img style="max-width:100%" alt="a film" src="data:image/gif;base64,R0lGOD')
+    (tmp_path / "u.gif").unlink()
+    assert film._repr_html_() == f"<code>{film}</code>"
+
+
+def test_a_page_is_shown_in_notebooks(heat, tmp_path):
+    page = heat.page(tmp_path / "u.html")
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!')
+    assert html.unescape(shown).count("</html>") == 1
+    large = Shown(tmp_path / "large.gif")
+    (tmp_path / "large.gif").write_bytes(bytes(20_000_001))
+    assert "too large to be shown here" in large._repr_html_()
+
+
+def test_films_of_fields_that_hardly_change_sign_keep_their_colours(tmp_path):
+    assert colours(np.array([-0.001, 1.0]))[0]["cmap"] == "viridis"
+    assert colours(np.array([-0.1, 1.0]))[0]["cmap"] == "RdBu_r"
+
+
+def test_ffmpeg_gets_all_pictures(heat, tmp_path, monkeypatch):
+    given = {}
+
+    def run(command, input, **_):
+        given.update(command=command, bytes=len(input))
+        Path(command[-1]).write_bytes(b"film")
+        return SimpleNamespace(returncode=0, stderr=b"")
+
+    monkeypatch.setattr("shutil.which", lambda _: "ffmpeg")
+    monkeypatch.setattr("subprocess.run", run)
+    film = heat.animate(tmp_path / "u.mp4", frames=3, fps=7)
+    width, height = map(int, given["command"][given["command"].index("-s") + 1].split("x"))
+    assert given["bytes"] == 3 * 3 * width * height
+    assert '<video controls loop style="max-width:100%" src="data:video/mp4;base64' in film._repr_html_()
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: SimpleNamespace(returncode=1, stderr=b"no such codec"))
+    with pytest.raises(fp.StorageError, match="ffmpeg could not write the film: no such codec"):
+        heat.animate(tmp_path / "v.mp4")

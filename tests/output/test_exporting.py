@@ -1,5 +1,8 @@
 """Files of solutions: other programs read the values that the solution has."""
 
+import subprocess
+import sys
+
 import meshio
 import numpy as np
 import pytest
@@ -161,6 +164,45 @@ def test_a_full_disk_leaves_what_was_there(heat, tmp_path, monkeypatch):
         heat.to_netcdf(tmp_path / "u.nc", overwrite=True)
     assert [p.name for p in tmp_path.iterdir()] == ["u.nc"]
     assert (tmp_path / "u.nc").read_text() == "before"
+
+
+_ALL_ON_A_FULL_DISK = """
+import os, resource, sys
+import frozenpinn as fp
+solution = fp.solve(fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0"), tol=1e-3)
+os.chdir(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))  # bytes of a file: all are larger
+targets = {
+    "u.png": solution.plot, "u.pdf": solution.plot, "u.html": solution.page, "u.fpinn": solution.save,
+    "u.nc": solution.to_netcdf, "u.csv": solution.to_csv, "u.npz": solution.to_npz, "u.pvd": solution.to_vtk,
+    "u.gif": solution.animate,
+}
+for name, write in targets.items():
+    try:
+        write(name, **({"frames": 2} if name == "u.gif" else {}))
+        print(name, "was written")
+    except fp.StorageError as error:
+        print(error)
+print(sorted(os.listdir()))
+"""
+
+
+def test_nothing_is_left_of_files_that_did_not_fit(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", _ALL_ON_A_FULL_DISK, tmp_path], check=True, capture_output=True, text=True
+    )
+    *said, left = run.stdout.splitlines()
+    assert len(said) == 9
+    assert all(line.startswith("can't write 'u.") for line in said)
+    assert left == "[]", run.stderr
+
+
+def test_pictures_and_pages_replace_what_is_there(heat, tmp_path):
+    for name, write in {"u.png": heat.plot, "u.html": heat.page}.items():
+        (tmp_path / name).write_text("before")
+        write(tmp_path / name)
+        assert (tmp_path / name).read_bytes() != b"before"
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 # ---- VTK ---------------------------------------------------------------------------------------------

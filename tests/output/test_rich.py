@@ -164,3 +164,17 @@ def test_who_listens(notebook, monkeypatch):
         told("nobody hears it")
     with pytest.raises(fp.SettingsError, match="or False to show nothing; got 5"):
         listening(5)
+
+
+def test_an_error_in_a_notebook_shows_the_users_lines_and_the_message():
+    def typed_in_a_cell():
+        fp.Problem("u_t = u_xy", fp.Interval(0, 1), (0, 1), 0, "u = 0")
+
+    with pytest.raises(fp.ProblemError) as caught:
+        typed_in_a_cell()
+    *where, last = caught.value._render_traceback_()
+    assert [line.split(":  ")[1] for line in where][
+        -1
+    ] == 'fp.Problem("u_t = u_xy", fp.Interval(0, 1), (0, 1), 0, "u = 0")'
+    assert len(where) <= 2
+    assert last.startswith("ExpressionError: unknown name 'u_xy'")

@@ -147,6 +147,48 @@ def answers(pages, asked, tmp_path_factory):
     return in_frames(tmp_path_factory.mktemp("browser"), pages, asked)
 
 
+EXPRESSIONS = {
+    "flux": "-k*u_x",
+    "energy": "(u_t^2 + u_x^2)/2 + sqrt(1 + u^2)",
+    "both": "max(u, 0.1)*exp(-x)*sin(t) - abs(u)/(1 + x)",
+}
+NODE = shutil.which("node")
+
+
+@pytest.mark.skipif(NODE is None, reason="no Node on the PATH")
+def test_expressions_are_those_of_python(tmp_path):
+    problem = fp.Problem("u_t = k*u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"k": 0.3})
+    solution = fp.solve(problem)
+    data = page_data(solution, EXPRESSIONS)
+    assert [entry["name"] for entry in data["formulas"]] == list(EXPRESSIONS)
+    rng = np.random.default_rng(1)
+    places, times = rng.uniform(size=9), rng.uniform(size=9)
+    script = Path(fp.__file__).parent / "output" / "page" / "evaluate.js"
+    shim = "globalThis.window = {}; globalThis.document = { getElementById: () => ({ textContent: TEXT }) };"
+    asked = json.dumps([[name, x, t] for name in EXPRESSIONS for x, t in zip(places, times, strict=True)])
+    program = f"const TEXT = {json.dumps(json.dumps(data))}; {shim}\n{script.read_text(encoding='utf-8')}\n"
+    program += f"console.log(JSON.stringify({asked}.map(([name, x, t]) => frozen.evaluate(name, [x], t))));"
+    file = tmp_path / "page.cjs"
+    file.write_text(program.replace('"use strict";', ""), encoding="utf-8")
+    done = subprocess.run([NODE, str(file)], capture_output=True, text=True, check=True, timeout=60)
+    wanted = np.concatenate([solution(text, places, times) for text in EXPRESSIONS.values()])
+    np.testing.assert_allclose(json.loads(done.stdout), wanted, atol=1e-6)
+    assert "flux" in read(solution.page(str(tmp_path / "page.html"), expressions=EXPRESSIONS))
+
+
+def test_expressions_that_a_page_does_not_know(tmp_path):
+    problem = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
+    solution, file = fp.solve(problem), str(tmp_path / "page.html")
+    with pytest.raises(EvaluationError, match=r"needs u_xxx, which a page does not know; show a table"):
+        solution.page(file, expressions={"third": "u_xxx"})
+    with pytest.raises(EvaluationError, match=r"'erf' in 'erf\(u\)' is not known to a page"):
+        solution.page(file, expressions={"odd": "erf(u)"})
+    with pytest.raises(EvaluationError, match="shows real numbers; of"):
+        solution.page(file, expressions={"pair": "[u, u]"})
+    with pytest.raises(fp.FrozenPinnError, match="unknown name 'v'"):
+        solution.page(file, expressions={"wrong": "v"})
+
+
 @in_browser
 @pytest.mark.parametrize("name", SOLVES)
 def test_values_are_those_of_python(answers, asked, name):

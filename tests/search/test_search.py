@@ -296,7 +296,7 @@ def test_a_first_solve_that_takes_its_share_gives_way_to_a_coarser_one(monkeypat
 
 def test_without_memory_for_a_first_solve_a_coarser_one_is_tried():
     full = fp.solve(steep(), tol=1e-3).witness
-    solution = quietly(steep(), tol=1e-3, memory_limit=0.5 * full.bytes)
+    solution = quietly(steep(), tol=1e-3, memory_limit=2e5 + 0.5 * full.bytes)  # any solve takes 0.2 MB
     assert solution.verdict.attempts[0][0] < full.width
     assert solution.error()["rel_l2"] < 10 * solution.error_estimate["u"]
 

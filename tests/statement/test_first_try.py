@@ -111,3 +111,16 @@ def test_fields_that_need_a_condition_are_not_free():
 def test_hints_use_the_names_of_the_fields():
     with pytest.raises(fp.ProblemError, match=r"write boundary=Dirichlet\(0\), boundary=\{'left': 'T = 0', …\}"):
         fp.Problem("T_t = T_xx", LINE, (0, 1), "sin(pi*x)")
+
+
+def test_many_warnings_alike_are_one_line():
+    with pytest.warns(fp.FrozenPinnWarning) as caught:
+        fp.Problem([f"{u}_t = {u}_xx" for u in "abcd"], LINE, (0, 1), ["1"] * 4, [f"{u} = 0" for u in "abcd"])
+    assert len(caught) == 1
+    assert str(caught[0].message).endswith("There are 7 more of this kind.")
+
+
+def test_contradictions_below_the_tolerance_are_silent(recwarn):
+    problem = fp.Problem("u_t = u_xx", LINE, (0, 0.1), "sin(pi*x) + 1e-9", "u = 0")
+    assert fp.solve(problem, tol=1e-4).status == "converged"
+    assert not recwarn.list

@@ -15,7 +15,6 @@ import sympy as sp
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, Domain, Interval, Points
-from frozenpinn.geometry.rare.implicit import Implicit
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -84,6 +83,8 @@ def parts_between_jumps(problem: Problem) -> tuple[Domain, ...]:
 
 def _one_side(problem: Problem, level: sp.Expr) -> Domain | None:
     """Return where a function has one sign: within a box around its zeros, however small, if these do not reach out."""
+    from frozenpinn.geometry import Implicit  # which few problems need
+
     domain, beyond = problem.domain, 0.1
     zeros = zeros_of(problem, level).x
     if not len(zeros):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,7 +75,7 @@ class CVODE:
         """Step from start to end, keeping every accepted step for dense output."""
         import sksundae.cvode  # noqa: F401  # its BLAS library must be loaded before its threads can be set
 
-        with blas_threads(float(system.size) ** 3):
+        with blas_threads(float(system.size) ** 3), _quiet():
             return self._marched(system, observer)
 
     def _marched(self, system: OdeSystem, observer: Observer) -> Trajectory:
@@ -136,6 +141,41 @@ class CVODE:
         except IntegrationError:
             return None
         return self.fallback if reached > t else None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what SUNDIALS says to itself: a failure is an error of ours, with the same words.
+
+    Its warnings go where a variable of the environment says when a solver is made, its errors through Python's print.
+    """
+    name = "SUNLOGGER_WARNING_FILENAME"
+    before = os.environ.get(name)
+    os.environ[name] = os.devnull if before is None else before
+    try:
+        with redirect_stdout(_WithoutErrors(sys.stdout)):
+            yield
+    finally:
+        if before is None:
+            del os.environ[name]
+
+
+class _WithoutErrors:
+    """A stream that passes on all but the errors of SUNDIALS: what users' functions print is theirs."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._dropped = stream, False
+
+    def write(self, text: str) -> int:
+        """Pass on a text, unless it is an error or the end of its line."""
+        dropped = re.match(r"\n\[\w+, Error: -?\d+\] ", text) is not None
+        if not dropped and not (self._dropped and text == "\n"):
+            self._stream.write(text)
+        self._dropped = dropped
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _dense(guard: Guard, times: list[float], states: list[Array]) -> HermiteTrajectory:

@@ -11,7 +11,7 @@ from frozenpinn.errors import ProblemError, SettingsError
 from frozenpinn.inverse.evolution import EvolutionModel
 from frozenpinn.inverse.question import Question
 from frozenpinn.inverse.static import StaticForward
-from frozenpinn.runtime.arguments import reals
+from frozenpinn.runtime.arguments import reals, spelled
 from frozenpinn.search.settings import Settings
 from frozenpinn.statement.measurements import Measurements
 from frozenpinn.statement.problem import Problem
@@ -101,6 +101,7 @@ def chosen_sensors(question: Question, count: int) -> Design:
     return Design(tuple(chosen), part.points[chosen], times, numbers.names, np.array(deviations), whole)
 
 
+@spelled(SettingsError)
 def design(
     problem: Problem,
     points: Any,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from frozenpinn.basis.hidden import Derivative
-from frozenpinn.errors import BudgetError, ConvergenceError, SettingsError, warn
+from frozenpinn.errors import BudgetError, ConvergenceError, SettingsError, interruptible, warn
 from frozenpinn.inverse.evolution import EvolutionForward
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.fit import Fit, found_fits, is_poor, refined, sharpened
@@ -23,7 +23,7 @@ from frozenpinn.inverse.result import Estimate, Inferred, InferredField, Minimum
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.static import StaticForward
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import is_whole, shown
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget, OverrunError, deadline
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -37,6 +37,8 @@ __all__ = ["infer"]
 Array = np.ndarray
 
 
+@interruptible
+@spelled(SettingsError)
 def infer(
     problem: Problem,
     data: Measurements | Sequence[Measurements],
@@ -129,7 +131,9 @@ def inferred(question: Question, watch: Stopwatch, budget: Budget | None = None)
     with watch.stage("ordinary solve"):
         seconds = 10.0 + 2.0 * sum(watch.seconds.values())
         if budget is not None and budget.seconds is not None:
-            seconds = min(seconds, max(0.5 * budget.left, 1e-3))
+            if budget.left <= 0:
+                raise OverrunError
+            seconds = min(seconds, 0.5 * budget.left)
         forward, fit, sigmas, ordinary = confirmed(forward, prior, fit, sigmas, seconds, watch.announce)
     with watch.stage("solution"):
         solution = ordinary.solution or forward.solution(fit)

@@ -178,12 +178,10 @@ class Tangent:
         return self._recent[t]
 
     def prepare(self, times: Array) -> None:
-        """Evaluate the solution at several times at once."""
-        if not self.jets:
-            self._recent = {float(t): [] for t in times}
-            return
+        """Evaluate the solution at several times at once, and forget what is over."""
+        kept = {t: values for t, values in self._recent.items() if t >= times[0]}
         tables = [self.state(self.x, times, jet).T for jet in self.jets]
-        self._recent = {float(t): [table[i] for table in tables] for i, t in enumerate(times)}
+        self._recent = kept | {float(t): [table[i] for table in tables] for i, t in enumerate(times)}
 
     def evaluated(self, expressions: Sequence[sp.Expr], t: float) -> list[Array]:
         """Return expressions in jets of the solution at the points."""
@@ -293,7 +291,7 @@ class Tangent:
         )
 
 
-AHEAD = 64  # steps whose values of the solution are evaluated at once
+AHEAD = 24  # steps whose values of the solution are evaluated at once
 _S6 = 6**0.5
 _NODES = np.array([(4 - _S6) / 10, (4 + _S6) / 10, 1.0])
 _WEIGHTS = np.array(
@@ -327,16 +325,16 @@ def integrate_tangents(system: Tangent, rtol: float, take: Callable[[Step], None
     Steps are the time over powers of two. Times are announced many steps ahead.
     """
     longest, shortest = 4, 22  # powers of two
-    (t0, t1), level, at, announced, known = system.problem.time, longest, 0.0, -1, 0.0
+    (t0, t1), level, at, known = system.problem.time, longest, 0.0, dict[int, float]()
     state, factors, matrix, load = system.initial, _Factors(system), system.matrix(t0), system.forcing(t0)
     largest = float(np.max(np.linalg.norm(state, axis=0), initial=0.0))
     while at < 1.0:
         h = (t1 - t0) * 2.0**-level
         t = t0 + at * (t1 - t0)
-        if at >= known or level != announced:
-            known, announced = min(1.0, at + AHEAD * 2.0**-level), level
-            starts = t + h * np.arange(round((known - at) * 2.0**level))
-            system.prepare(np.ravel(starts[:, None] + h * _NODES))
+        if at >= known.get(level, 0.0):
+            known[level] = min(1.0, at + AHEAD * 2.0**-level)
+            parts = at + 2.0**-level * np.arange(round((known[level] - at) * 2.0**level))
+            system.prepare(np.ravel((t0 + parts * (t1 - t0))[:, None] + h * _NODES))
         times = [float(s) for s in t + h * _NODES]
         matrices, loads = [system.matrix(s) for s in times], [system.forcing(s) for s in times]
         factors.begin()

@@ -50,6 +50,8 @@ def same_name(word: str, names: Iterable[str]) -> str | None:
     names = list(names)
     if word in names:
         return word
+    if not isinstance(word, str):
+        return None
     wanted = spelled_out(word)
     return next((name for name in names if spelled_out(name) == wanted), None)
 

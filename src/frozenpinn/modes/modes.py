@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.analysis.wellposedness import check_well_posed
-from frozenpinn.errors import ConvergenceError, ProblemError, SettingsError, warn
+from frozenpinn.errors import ConvergenceError, ProblemError, SettingsError, interruptible, warn
 from frozenpinn.modes.eigenproblem import Eigenproblem, of_linearisation, of_statement
 from frozenpinn.modes.plan import make_plan
 from frozenpinn.modes.result import Modes
 from frozenpinn.modes.solve import find_modes
 from frozenpinn.modes.stability import Stability, at_rest
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, read_tolerance
@@ -27,6 +28,8 @@ from frozenpinn.statement.steady import without_time
 __all__ = ["modes", "stability", "steady"]
 
 
+@interruptible
+@spelled(SettingsError)
 def modes(
     problem: Problem,
     count: int = 10,
@@ -138,6 +141,7 @@ def _found(
         return find_modes(plan, shown, read_tolerance(tol), int(seed), budget, told)
 
 
+@spelled(SettingsError)
 def steady(
     problem: Problem,
     start: Any = None,
@@ -191,6 +195,7 @@ def steady(
     return found
 
 
+@spelled(SettingsError)
 def stability(
     steady_state: Solution | Problem,
     count: int = 6,

@@ -40,6 +40,13 @@ class Shown:
         derivative: str = "",
         show: str = "values",
         units: Mapping[str, str] | None = None,
+        cmap: str | None = None,
+        limits: tuple[float, float] | None = None,
+        log: bool = False,
+        title: str | None = None,
+        contours: int = 0,
+        arrows: str | None = None,
+        streamlines: str | None = None,
     ) -> Any:
         """Draw the solution with Matplotlib, and return the figure.
 
@@ -65,6 +72,14 @@ class Shown:
             ``"residual"``, what the equation leaves; ``"convergence"``, the search for the tolerance.
         units
             For labels: ``units={"x": "m", "t": "s", "u": "K"}``.
+        cmap, limits, log
+            Colour map, ends of the scale, and whether it is logarithmic.
+        title
+            Above each panel, instead of the name of the field.
+        contours
+            How many lines of equal values are drawn over the colours.
+        arrows, streamlines
+            A vector field that is drawn over the colours, such as ``"U"``, ``"-k*grad(u)"`` or ``"[u, v]"``.
         """
         from frozenpinn.output.plotting import plot_solution
 
@@ -73,7 +88,8 @@ class Shown:
         plain = field is None or mine.problem.composites.known(field) is not None
         if mine.reduced is not None and mine.problem.domain.dimension > 2 and show == "values" and plain:
             mine = mine.reduced
-        return plot_solution(mine, file, field, times, ax, derivative, show, units)
+        look = (cmap, limits, log, title, contours, arrows, streamlines)
+        return plot_solution(mine, file, field, times, ax, derivative, show, units, *look)
 
     @spelled(EvaluationError)
     def plot_3d(
@@ -110,7 +126,7 @@ class Shown:
         return plot_solid(cast("Solution", self), file, field, time, kind, derivative, cells, plotter)
 
     @spelled(EvaluationError)
-    def page(self, file: str, *, title: str | None = None) -> str:
+    def page(self, file: str, *, title: str | None = None, expressions: Mapping[str, str] | None = None) -> str:
         """Write a page that moves: one HTML file that evaluates the frozen network in the browser; return its path.
 
         It needs no network and no server. It has a slider for the time, values under the pointer, zoom, and shows
@@ -122,10 +138,12 @@ class Shown:
             Such as ``"burgers.html"``.
         title
             The heading; the equations by default.
+        expressions
+            What else is shown, by name: ``{"flux": "-k*u_x"}``.
         """
         from frozenpinn.output.page import write_page
 
-        return write_page(cast("Solution", self), file, title)
+        return write_page(cast("Solution", self), file, title, expressions)
 
 
 def _file_and_field(first: Any, second: Any) -> tuple[Any, Any]:

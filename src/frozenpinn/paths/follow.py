@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from frozenpinn.errors import ProblemError, SettingsError
+from frozenpinn.errors import ProblemError, SettingsError, interruptible
 from frozenpinn.paths.continuation import OneParameter
 from frozenpinn.paths.follower import Follower
 from frozenpinn.paths.path import Path
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, Task, Tolerances, read_tolerance
 from frozenpinn.solve import kind_of, solve
@@ -24,6 +25,8 @@ from frozenpinn.statement.problem import Problem
 _NORMS = ("L2", "max")
 
 
+@interruptible
+@spelled(SettingsError)
 def follow(
     problem: Problem,
     parameter: str,

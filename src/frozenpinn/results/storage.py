@@ -16,6 +16,7 @@ from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolat
 from frozenpinn.results.archive import FORMAT, write_archive
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, Piece
+from frozenpinn.results.plausible import check_arrays, check_pieces
 from frozenpinn.results.quantity import Goal
 from frozenpinn.results.report import Report, finite
 from frozenpinn.results.solution import Solution
@@ -150,6 +151,10 @@ class StoredLift:
 
 def rebuilt_solution(meta: dict[str, Any], arrays: Arrays) -> Solution:
     """Return a stored solution, every field of which can be evaluated."""
+    check_arrays(arrays)
+    for entry in (meta, meta["witness"]):
+        if entry is not None:
+            check_pieces(entry["pieces"], meta["time"])
     solution = _rebuild(_of_format_7(meta, arrays) if meta["format"] < FORMAT else meta, arrays)
     _probe(solution)
     return solution
@@ -162,7 +167,9 @@ def _probe(solution: Solution) -> None:
     for found in (solution, *(() if solution.witness is None else (solution.witness,))):
         times = np.array([*problem.time, *(piece.start for piece in found.pieces)], dtype=float)
         for name in problem.fields:
-            found.jet_values(x, times, problem.jets.field(name))
+            values = found.jet_values(x, times, problem.jets.field(name))
+            if not np.all(np.isfinite(values)):
+                raise StorageError(f"the values of {name} are not finite")
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from frozenpinn.runtime.threads import threads_restored
 Progress = Callable[[str], None]
 _GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may overrun before it is interrupted
 _PART = 0.6  # of the free memory that may be used if no limit is given
+_ANY = 2e5  # bytes of programs and tables that any solve takes, beside its arrays
 
 
 # ---- deadlines ------------------------------------------------------------------------------------
@@ -167,6 +168,16 @@ class Budget:
         """Stop at a stage if less than ``kept`` seconds are left."""
         if self.left < kept:
             raise BudgetError(f"the time limit {self.limit} was over during: {stage}.")
+
+
+def beside_others(limit: float | None, most: float) -> float:
+    """Return how many bytes arrays may take, beside the programs and tables of any solve."""
+    return most if limit is None else max(0.0, min(limit - _ANY, most))
+
+
+def others_take(limit: float) -> str:
+    """Say what any solve takes, if that is visible in a limit."""
+    return f", of which any solve takes {amount(_ANY)}" if limit < 4.0 * _ANY else ""
 
 
 def _free_memory() -> float:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from frozenpinn.runtime.paths import checked_picture
+from frozenpinn.runtime.paths import checked_picture, replacing
 
 STYLE = {
     "font.size": 9.0,
@@ -72,7 +72,8 @@ def new_figure(size: tuple[float, float], file: Any = None) -> Any:
 
 
 def finished(figure: Any, file: Any = None) -> Any:
-    """Save a figure if a file is given, and return it."""
+    """Save a figure if a file is given, in place of one that is there, and return it."""
     if file is not None:
-        figure.savefig(checked_picture(file), dpi=_DPI)
+        with replacing(checked_picture(file)) as part:
+            figure.savefig(part, dpi=_DPI)
     return figure

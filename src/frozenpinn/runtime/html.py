@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -19,6 +20,34 @@ class Readable(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class Shown(str):
+    """The path of a page or a film, which notebooks show below the cell that has written it.
+
+    Files that are gone, or too large for a notebook, are named only.
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        most = 20_000_000  # bytes inside a notebook
+        try:
+            with open(self, "rb") as file:
+                data = file.read(most + 1)
+        except OSError:
+            return f"<code>{escape(self)}</code>"
+        if len(data) > most:
+            return f"<code>{escape(self)}</code> (too large to be shown here)"
+        if self.lower().endswith((".html", ".htm")):
+            page = escape(data.decode("utf-8", "replace"))
+            return (
+                f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0" title="a page that moves"></iframe>'
+            )
+        coded = base64.b64encode(data).decode("ascii")
+        if self.lower().endswith(".mp4"):
+            return f'<video controls loop style="max-width:100%" src="data:video/mp4;base64,{coded}"></video>'
+        return f'<img style="max-width:100%" alt="a film" src="data:image/gif;base64,{coded}">'
 
 
 def card(title: str, *parts: str) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 from frozenpinn.errors import FrozenPinnError, StorageError, suggestion
 
+_LEAST = 1e5  # bytes that are free on a disk that is not full
+
 
 def path_of(file: Any, kind: type[FrozenPinnError]) -> str:
     """Return a path as text; numbers are refused, which Python would take for open files."""
@@ -51,7 +53,8 @@ def checked_target(file: Any, kind: type[FrozenPinnError], overwrite: bool = Tru
 def replacing(file: Any, overwrite: bool = True) -> Iterator[str]:
     """Yield the path of a new file, or folder, that takes the place of ``file`` when all of it is written.
 
-    If anything fails, what was there before stays, and nothing is left behind.
+    If anything fails, what was there before stays, and nothing is left behind. Libraries that write raise errors of
+    their own kinds where a disk is full; all of them become a :class:`StorageError`.
     """
     target = os.path.realpath(checked_target(file, StorageError, overwrite))
     stem, ending = os.path.splitext(target)
@@ -59,10 +62,12 @@ def replacing(file: Any, overwrite: bool = True) -> Iterator[str]:
     try:
         yield part
         os.replace(part, target)
-    except OSError as error:
-        if isinstance(error, FrozenPinnError):
-            raise
-        raise StorageError(f"can't write '{file}': {error.strerror or error}.") from None
+    except FrozenPinnError:
+        raise
+    except Exception as error:
+        why = getattr(error, "strerror", None) or str(error).strip().rstrip(".") or type(error).__name__
+        full = shutil.disk_usage(os.path.dirname(target)).free < _LEAST
+        raise StorageError(f"can't write '{file}': {why}{'; the disk is full' * full}.") from error
     finally:
         if os.path.isdir(part):
             shutil.rmtree(part)

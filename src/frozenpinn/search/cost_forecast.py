@@ -53,7 +53,8 @@ class CostForecast:
         choosing = solution.seconds.get("choice of sizes", 0.0)  # this is done once
         kept = sum(kept_bytes(piece.trajectory) for piece in solution.pieces)
         self._spent.append(_Spent(plan.operations, plan.bytes, max(seconds - choosing, 1e-4), kept))
-        self._greed = max(self._greed, (peak - self._peak - kept - others) / max(plan.bytes, 1.0))
+        told = max(solution.bytes, peak - self._peak - kept - others)  # with functions that the plan knew nothing of
+        self._greed = max(self._greed, told / max(plan.bytes, 1.0))
         self._peak = peak
 
     def seconds(self, task: Task) -> float:
@@ -64,11 +65,12 @@ class CostForecast:
     def bytes(self, task: Task) -> float:
         """Return about how much memory a solve will take.
 
-        That is as much more than was foreseen as the greediest so far took, and the states at its steps, which are
-        taken to be as many as in the last solve.
+        That is as much more than was foreseen as the greediest so far took, the states at its steps, which are taken to
+        be as many as in the last solve, and what that one keeps.
         """
+        tables = 0.5  # part of what a solve takes that it keeps: features at its points
         last, plan = self._spent[-1], self._plan(task)
-        return self._greed * plan.bytes + last.kept * plan.bytes / max(last.bytes, 1.0)
+        return self._greed * (plan.bytes + tables * last.bytes) + last.kept * plan.bytes / max(last.bytes, 1.0)
 
     def _plan(self, task: Task) -> Cost:
         assert self._solution is not None

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from frozenpinn.errors import SettingsError
+from frozenpinn.runtime.arguments import spelled
+
 
 @dataclass(frozen=True)
 class ModeRules:
@@ -208,7 +211,7 @@ class EstimateRules:
         5e-3  #: σ₁/σ₂ of |Lu|/|u| below which the residual is no error indicator (coarse networks overrate it
     )
     #: fivefold: 1.6e-3 for 3.3e-4 of ``bench steady-burgers --variant layer``)
-    parted: float = 0.1  #: relative distance beyond which two solutions of a nonlinear problem may both be wrong
+    parted: float = 0.1  #: distance beyond which two solutions, nonlinear or static, may both be wrong
     step_errors: StepErrorRules = StepErrorRules()
 
 
@@ -222,6 +225,7 @@ class CheckRules:
     growth: float = 1e6  #: growth of the norm above which it may not be the equation's own
 
 
+@spelled(SettingsError)
 @dataclass(frozen=True)
 class Rules:
     """All rules; each can be replaced.

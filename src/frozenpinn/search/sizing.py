@@ -25,7 +25,7 @@ from frozenpinn.basis.samplers.protocol import check_width
 from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.errors import BudgetError, SettingsError, warn
 from frozenpinn.geometry import Box, Points
-from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.budget import amount, beside_others, others_take, physical_memory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.settings import Settings, Task, Windows
 from frozenpinn.statement.problem import Problem
@@ -151,7 +151,7 @@ class Plan:
     @cached_property
     def _allowed(self) -> float:
         """Bytes that there are, and may be used."""
-        return physical_memory() if self.task.memory is None else min(self.task.memory, physical_memory())
+        return beside_others(self.task.memory, physical_memory())
 
     @property
     def room(self) -> float:
@@ -174,8 +174,8 @@ class Plan:
         need = f"{self.width} neurons{each}{on} need about {amount(needed)} of memory"
         numbers = Numbers(self._neurons, self.counts, self.task.rules.sizing.points_more, given is not None)
         advice = numbers.fitting(self._appetite, allowed)
-        if limit is not None and needed > limit:
-            raise BudgetError(f"{need}, more than memory_limit={limit:g}; {advice}.")
+        if limit is not None and allowed < most:
+            raise BudgetError(f"{need}, more than memory_limit={limit:g}{others_take(limit)}; {advice}.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; {advice}.")
 
     def fitting(self, part: float) -> str:

@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 from frozenpinn.errors import ProblemError
 from frozenpinn.language.algebra import expanded
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.statement.composites import IMAGINARY, REAL
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _EXAMPLE = "Problem('-lap(u) = lam*u', domain, boundary='u = 0', parameters={'lam': Eigenvalue()})"
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Eigenvalue:
     """The value of a parameter that is the eigenvalue to be found.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -16,6 +17,9 @@ from frozenpinn.statement.document import plain_or_reason, problem_from_dict, pr
 from frozenpinn.statement.problem import Problem
 
 MOST_NUMBERS = 200_000  # of arrays in one file
+MOST_BYTES = 20_000_000  # of a file that is read
+DEEPEST = 60  # tables and lists inside each other
+_LONG_KEY = re.compile(r"""(?<![\w."'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){30}""")  # read in squares
 
 
 def read_problem(file: str | Path) -> Problem:
@@ -43,12 +47,30 @@ def read_document(file: str | Path) -> tuple[dict[str, Any], str]:
     """Read a TOML file, and return its folder, where paths in it begin."""
     path = read_path(file, ProblemError)
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        if (size := os.path.getsize(path)) > MOST_BYTES:
+            raise ProblemError(f"'{path}' has {size:,} bytes; a problem file has {MOST_BYTES:,} at most.")
+        text = Path(path).read_text(encoding="utf-8")
+        if (key := _LONG_KEY.search(text)) is not None:
+            raise ProblemError(f"'{path}' has a key of very many parts: {shown(key[0])}.")
+        document = tomllib.loads(text)
+        _check_depth(document, path)
+    except ProblemError:
+        raise
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested too deeply
         raise ProblemError(f"'{path}' is not valid TOML: {error}") from None
     except OSError as error:
         raise ProblemError(f"can't read '{path}': {error.strerror or error}.") from None
     return document, str(Path(path).parent)
+
+
+def _check_depth(document: Any, path: str) -> None:
+    """Refuse tables and lists inside each other that are deeper than any problem needs."""
+    level = [document]
+    for _ in range(DEEPEST):
+        inside = [own.values() if isinstance(own, Mapping) else own for own in level]
+        level = [entry for own in inside for entry in own if isinstance(entry, Mapping | list)]
+    if level:
+        raise ProblemError(f"'{path}' has tables and lists that are nested deeper than {DEEPEST} levels.")
 
 
 def save_problem(problem: Problem, file: str | Path, overwrite: bool) -> None:

@@ -16,7 +16,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.language.functions import real_number
 from frozenpinn.language.jets import TIME
 from frozenpinn.language.parser import parse
-from frozenpinn.runtime.arguments import is_complex, reals
+from frozenpinn.runtime.arguments import is_complex, reals, spelled
 from frozenpinn.statement.problem import Problem
 from frozenpinn.tables.files import read_csv
 
@@ -25,6 +25,7 @@ _NOISE = "noise"  # the column of standard deviations in a file
 _COORDINATES = ("x", "y", "z")
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Relative:
     """Noise whose standard deviation is a part of the value that is measured.
@@ -47,6 +48,7 @@ class Relative:
 Noise: TypeAlias = float | Sequence[float] | Array | Relative | None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True, eq=False, init=False)
 class Measurements:
     """Values of a field, of a derivative or of any quantity made of them, at scattered points and times.

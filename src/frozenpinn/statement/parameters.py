@@ -95,6 +95,16 @@ class Parameters:
         return Program(expressions, symbols, self.functions)
 
 
+def check_count(given: Mapping[str, Any]) -> None:
+    """Refuse so many parameters that reading them would take longer than most solves."""
+    most = 3000
+    if len(given) > most:
+        raise ProblemError(
+            f"{len(given):,} parameters are given; a problem has {most:,} at most. Values of one quantity at many "
+            "places are one parameter: parameters={'k': fp.Table(values, x=…)}."
+        )
+
+
 def read_parameters(
     given: Mapping[str, ParameterValue],
     jets: JetSpace,

@@ -117,6 +117,13 @@ def _place(mark: sp.Expr, jets: JetSpace) -> tuple[tuple[float, ...], float]:
         scale *= abs(float(slope))
     if len(mark.args) != jets.dimension or any(p is None for p in place):
         wanted = ", ".join(f"{c} - {c}0" for c in jets.coordinates)
+        if jets.t in mark.free_symbols:
+            squares = " + ".join(f"({argument})**2" for argument in mark.args)
+            power = f"**{len(mark.args)}" if len(mark.args) > 1 else ""
+            raise ProblemError(
+                f"{_text(mark)} moves, and points that move are not supported; write a narrow peak of width w instead: "
+                f"exp(-({squares})/(2*w**2))/(w*sqrt(2*pi)){power}."
+            )
         raise ProblemError(f"{_text(mark)} is no point; write delta({wanted}), one argument for each coordinate.")
     return tuple(float(p) for p in place if p is not None), scale
 

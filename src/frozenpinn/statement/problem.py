@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError, choices, warn
+from frozenpinn.errors import ProblemError, Summarised, choices, warn
 from frozenpinn.geometry import Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
@@ -33,7 +33,7 @@ from frozenpinn.statement.equation import (
 )
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
-from frozenpinn.statement.parameters import Parameters, ParameterValue, check_known
+from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
 from frozenpinn.statement.tables import bind, tables_of, with_tables
@@ -153,6 +153,7 @@ class Problem:
             raise ProblemError(f"domain must be Interval(a, b), Box([…], […]) or another shape, got {domain!r}.")
         if not isinstance(parameters, Mapping | None):
             raise ProblemError(f"parameters must be a dict such as {{'nu': 0.1}}, got {parameters!r}.")
+        check_count(parameters or {})
         given = {
             "equation": _own(equation),
             "initial": _own(initial),
@@ -169,8 +170,9 @@ class Problem:
         }
         self._read(with_named(given), domain, time)
         findings = () if self.parameters.inferred else inconsistencies(self)  # starts need not be consistent
-        for finding in findings:
-            warn(finding.text)
+        with Summarised():
+            for finding in findings:
+                warn(finding.text)
         if self.frame is not None:
             from frozenpinn.statement.frames import check_axis
 

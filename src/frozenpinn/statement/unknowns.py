@@ -14,11 +14,13 @@ import sympy as sp
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import POINTS, UserFunction, real_number
 from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
 FIELD_ORDER = 2  #: highest derivative of an unknown field that equations may contain
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class Unknown:
     """A number to be found from measurements by :func:`frozenpinn.infer`.
@@ -66,6 +68,7 @@ class Unknown:
         return (-math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper)
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True)
 class UnknownField:
     """A function to be found from measurements by :func:`frozenpinn.infer`.

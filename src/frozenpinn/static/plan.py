@@ -16,7 +16,7 @@ from frozenpinn.enrichments.features import MorePoints
 from frozenpinn.errors import BudgetError, SettingsError
 from frozenpinn.geometry import BoundaryPoints, Box, Points, Side
 from frozenpinn.geometry.array_arguments import frozen
-from frozenpinn.runtime.budget import amount, physical_memory
+from frozenpinn.runtime.budget import amount, beside_others, others_take, physical_memory
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.grading import Slopes, grade, graded_points, places_at_rest
 from frozenpinn.search.settings import Task, Windows
@@ -85,19 +85,20 @@ class StaticPlan:
     @property
     def bytes(self) -> float:
         """About how much memory a solve takes."""
-        copies = 3.0  # of the rows that a solve holds
+        copies = 6.0 if self.problem.is_linear else 7.0  # of the rows, that solves were seen to hold at once
         return 8.0 * copies * self._rows * self._unknowns
 
     def check_memory(self) -> None:
         """Refuse a solve that needs more memory than it may have, or than there is."""
         limit, most = self.task.memory, physical_memory()
-        allowed = most if limit is None else min(limit, most)
+        allowed = beside_others(limit, most)
         if self.bytes <= allowed:
             return
         fits = int(self.width * np.sqrt(allowed / self.bytes))
         need = f"{self.width} neurons need about {amount(self.bytes)} of memory"
-        if limit is not None and self.bytes > limit:
-            raise BudgetError(f"{need}, more than memory_limit={limit:g}; width={fits} would fit.")
+        if limit is not None and allowed < most:
+            advice = f"width={fits} would fit" if fits > 1 else "no width would fit"
+            raise BudgetError(f"{need}, more than memory_limit={limit:g}{others_take(limit)}; {advice}.")
         raise SettingsError(f"{need}, and this machine has {amount(most)}; width={fits} would fit.")
 
     def for_pilots(self) -> StaticPlan:

@@ -34,6 +34,7 @@ def summary(runs: xarray.Dataset, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     """
     import xarray as xr
 
+    _check_sweep(runs, "summary")
     levels = reals(quantiles, "quantiles are numbers from 0 to 1", EvaluationError)
     if levels.ndim != 1 or not np.all((levels >= 0) & (levels <= 1)):
         raise EvaluationError(f"quantiles are numbers from 0 to 1, got {shown(quantiles)}.")
@@ -64,6 +65,7 @@ def sensitivity(runs: xarray.Dataset, field: str | None = None) -> xarray.Datase
     """
     import xarray as xr
 
+    _check_sweep(runs, "sensitivity")
     names = _fields(runs)
     name = names[0] if field is None and len(names) == 1 else field
     if name not in names:
@@ -142,6 +144,7 @@ def surrogate(runs: xarray.Dataset) -> Surrogate:
     >>> bool(abs(between.u.sel(x=0.5, t=1) - 0.3727) < 0.01)
     True
     """
+    _check_sweep(runs, "surrogate")
     varied = tuple(json.loads(runs.attrs["sweep"])["varied"])
     texts = [name for name in varied if np.asarray(runs[name]).dtype.kind not in "fiu"]
     if texts:
@@ -162,6 +165,13 @@ def surrogate(runs: xarray.Dataset) -> Surrogate:
                 miss += float(np.sum((_interpolated(theta[~out], y[~out], theta[out]) - y[out]) ** 2))
         errors[name] = float(np.sqrt(miss / max(float(np.sum(y**2)), 1e-300)))
     return Surrogate(good, varied, errors)
+
+
+def _check_sweep(runs: Any, who: str) -> None:
+    """Refuse what is not the table of a sweep."""
+    told = "" if hasattr(runs, "data_vars") else f"; got {shown(runs)}"
+    if told or "sweep" not in runs.attrs or "status" not in runs or not _fields(runs):
+        raise EvaluationError(f"{who}() takes the Dataset that fp.sweep(…) or fp.sweeps.open_sweep(…) returns{told}.")
 
 
 def _inside(theta: Array, kept: Array) -> Array:

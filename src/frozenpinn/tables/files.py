@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError, choices, suggestion
+from frozenpinn.runtime.arguments import spelled
 from frozenpinn.runtime.paths import read_path
 from frozenpinn.tables.table import Table
 
@@ -17,6 +18,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 _GREY = np.array([0.299, 0.587, 0.114])  # how bright red, green and blue are
 
 
+@spelled(ProblemError)
 def read_table(file: str | os.PathLike[str], column: str | None = None, **options: Any) -> Table:
     """Read a table from a file; its ending says what it is.
 

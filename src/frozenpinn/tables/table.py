@@ -12,7 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import real_number
-from frozenpinn.runtime.arguments import is_complex, reals, shown
+from frozenpinn.runtime.arguments import is_complex, reals, shown, spelled
 
 if TYPE_CHECKING:
     from frozenpinn.tables.splines import Axis, GridSpline
@@ -29,6 +29,7 @@ class Fit(NamedTuple):
     noise: float | None
 
 
+@spelled(ProblemError)
 @dataclass(frozen=True, eq=False, init=False)
 class Table:
     """Values on a grid, or at scattered points, as a smooth function of the coordinates; data of a :class:`Problem`.

@@ -22,7 +22,25 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn_lab.fuzzing.trial import Trial, WrongValueError
 
 Array = np.ndarray
-VALUES: tuple[Any, ...] = (None, 0, -1, 1e308, "text", "", [], {}, True, [[]], "1e999", 2**70, {"kind": "network"})
+VALUES: tuple[Any, ...] = (
+    None,
+    0,
+    -1,
+    1e308,
+    "text",
+    "",
+    [],
+    {},
+    True,
+    [[]],
+    "1e999",
+    2**70,
+    {"kind": "network"},
+    10**9,
+    0.5,
+    -1e-3,
+    1e-300,
+)
 
 
 def stored(rng: np.random.Generator, count: int) -> Iterator[Trial]:
@@ -156,6 +174,11 @@ def _other_array(raw: bytes, rng: np.random.Generator) -> bytes:
             np.full(array.shape, np.nan),
             array.astype(int),
             array.T,
+            array[::-1],
+            np.concatenate([array, array]),
+            np.where(np.arange(array.size).reshape(array.shape) == array.size // 2, np.inf, array),
+            -array if array.dtype.kind != "u" else array,
+            array * 1e300 if array.dtype.kind in "fc" else array,
         ]
         choice = int(rng.integers(len(others) + 1))
         if choice == len(others):

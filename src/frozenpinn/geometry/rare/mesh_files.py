@@ -14,9 +14,11 @@ from frozenpinn.geometry.points import distinct
 from frozenpinn.geometry.rare.simplicial import Faceted, Simplicial, facet_keys
 from frozenpinn.geometry.rare.surface_mesh import SurfaceMesh, merged
 from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.budget import OverrunError, deadline
 from frozenpinn.runtime.paths import read_path
 
 Array = np.ndarray
+_PATIENCE, _SPEED = 3.0, 2e5  # seconds for any file, and bytes of a second more
 CORNERS = {"line": 2, "line3": 2, "triangle": 3, "triangle6": 3, "tetra": 4, "tetra10": 4}
 
 
@@ -75,7 +77,12 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            mesh = meshio.read(path)
+            with deadline(_PATIENCE + path.stat().st_size / _SPEED):  # some readers wait for lines behind the end
+                mesh = meshio.read(path)
+    except OverrunError:
+        raise ProblemError(
+            f"'{path}' could not be read as a mesh within the time that its size allows for; does it end too early?"
+        ) from None
     except (Exception, SystemExit) as error:  # meshio ends the program for some files
         reason = "its content is not what its name says" if isinstance(error, SystemExit) else str(error).rstrip(".")
         raise ProblemError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Mapping
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,13 @@ import numpy as np
 from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import EvaluationError, StorageError, warn
 from frozenpinn.geometry.cells import loops
+from frozenpinn.output.page.formulas import formulas
 from frozenpinn.output.page.modes import Compressed, compressed
 from frozenpinn.output.page.special import special_terms
 from frozenpinn.output.page.tables import dataset_data, encoded, error_table
 from frozenpinn.runtime.arguments import spelled
-from frozenpinn.runtime.paths import checked_target
+from frozenpinn.runtime.html import Shown
+from frozenpinn.runtime.paths import checked_target, replacing
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.problem import stated_equations
 from frozenpinn.transforms import KnownParts, Logarithm, MovingFrame
@@ -67,17 +69,19 @@ def page(shown: Any, file: str, *, title: str | None = None) -> str:
     raise EvaluationError(f"page() takes a Solution or an xarray Dataset, got {type(shown).__name__}.")
 
 
-def write_page(solution: Solution, file: Any, title: str | None = None) -> str:
+def write_page(
+    solution: Solution, file: Any, title: str | None = None, expressions: Mapping[str, str] | None = None
+) -> str:
     """Write the page of a solution and return its path. See :meth:`Solution.page`."""
     target = _checked(file, title)
-    return written(target, render(page_data(solution), title or _title(solution)))
+    return Shown(written(target, render(page_data(solution, expressions), title or _title(solution))))
 
 
 def write_dataset_page(runs: xarray.Dataset, file: Any, title: str | None = None) -> str:
     """Write the page of a table of many solutions, with a slider for each parameter, and return its path."""
     target = _checked(file, title)
     data = dataset_data(runs)
-    return written(target, render(data, title or "; ".join(data["equations"]) or "a sweep"))
+    return Shown(written(target, render(data, title or "; ".join(data["equations"]) or "a sweep")))
 
 
 def _checked(file: Any, title: str | None) -> str:
@@ -90,21 +94,21 @@ def _checked(file: Any, title: str | None) -> str:
 
 
 def written(target: str, text: str) -> str:
-    """Write a file as a whole or not at all."""
-    part = f"{target}.part"
-    try:
-        with open(part, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(part, target)
-    except OSError as error:
-        raise StorageError(f"can't write '{target}': {error.strerror}.") from None
+    """Write a file as a whole or not at all; one that is there is replaced, as pictures are."""
+    with replacing(target) as part, open(part, "w", encoding="utf-8") as stream:
+        stream.write(text)
     return target
 
 
-def page_data(solution: Solution) -> dict[str, Any]:
+def page_data(solution: Solution, expressions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return all that the page of a solution shows, as JSON."""
     problem = solution.problem
     if problem.domain.dimension > 2 and solution.reduced is not None:
+        if expressions:
+            raise EvaluationError(
+                "the page of a solution that depends on few directions has their coordinates, and no expressions in "
+                "those of the problem."
+            )
         return page_data(solution.reduced) | _words(solution)
     d = problem.domain.dimension
     if d > 2:
@@ -153,6 +157,7 @@ def page_data(solution: Solution) -> dict[str, Any]:
         "alphas": [list(alpha) for alpha in alphas],
         "layers": store.layers,
         "fields": fields,
+        "formulas": formulas(solution, expressions, [*names, *rate]),
         "agreement": gap,
     }
 

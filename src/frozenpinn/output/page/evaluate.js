@@ -240,7 +240,39 @@ class Field {
   }
 }
 
+/* An expression in the fields: a program for a stack of numbers, run at every point. */
+class Formula {
+  constructor(entry, fields) {
+    this.name = entry.name; this.formula = entry.formula;
+    this.needs = entry.needs.map(([name, wanted]) => [fields.find((f) => f.name === name), wanted]);
+    this.pieces = this.needs.length ? this.needs[0][0].pieces : fields[0].pieces;
+    this.error = this.table = null;
+  }
+  view(points, n) {
+    const views = this.needs.map(([field, wanted]) => field.view(points, n, wanted)), stack = [];
+    return (t) => {
+      const values = views.map((view) => view(t)), out = new Float64Array(n);
+      for (let p = 0; p < n; p++) {
+        stack.length = 0;
+        for (const [what, k] of this.formula) {
+          if (what === "need") stack.push(values[k][p]);
+          else if (what === "place") stack.push(points[p * DIM + k]);
+          else if (what === "time") stack.push(t);
+          else if (what === "number") stack.push(k);
+          else {
+            const own = stack.splice(stack.length - k, k);
+            stack.push(what === "+" ? own.reduce((a, b) => a + b) : what === "*" ? own.reduce((a, b) => a * b) : Math[what](...own));
+          }
+        }
+        out[p] = stack[0];
+      }
+      return out;
+    };
+  }
+}
+
 const FIELDS = DATA.fields.map((entry) => new Field(entry));
+for (const entry of DATA.formulas || []) FIELDS.push(new Formula(entry, FIELDS.slice(0, DATA.fields.length)));
 
 /* For anyone who wants numbers: frozen.evaluate("u", [0.5], 0.3, "x"). */
 const frozen = {

@@ -276,7 +276,7 @@ function chooser(id, text, options, change) {
 }
 
 function quantities() {
-  const field = FIELDS[state.field], names = (DATA.derivatives || [""]).map((s) => [s, field.name + (s ? `_${s}` : "")]);
+  const field = FIELDS[state.field], names = ((!field.formula && DATA.derivatives) || [""]).map((s) => [s, field.name + (s ? `_${s}` : "")]);
   return field.error ? [...names, ["error", field.error.label]] : names;
 }
 

@@ -21,23 +21,26 @@ Array = np.ndarray
 _POINTS, _TIMES, _SNAPSHOTS = 400, 201, 5
 
 
-def curve_panels(drawn: Sequence[Quantity], labels: Labels) -> Sheet:
+def curve_panels(drawn: Sequence[Quantity], labels: Labels, title: str | None = None) -> Sheet:
     """Return one curve per field of a static solution."""
-    return Sheet([_curve(one, labels) for one in drawn], min(3, len(drawn)), (5.0, 3.4))
+    return Sheet([_curve(one, labels, title) for one in drawn], min(3, len(drawn)), (5.0, 3.4))
 
 
-def _curve(one: Quantity, labels: Labels) -> Callable[[Any], None]:
+def _curve(one: Quantity, labels: Labels, title: str | None) -> Callable[[Any], None]:
     def draw(axis: Any) -> None:
         x = _space(one)
         values = one.at(x, np.zeros(1))[:, 0]
         axis.plot(x[:, 0], one.floored(values), color=LINES[0])
         _finish_curve(axis, one, labels)
-        axis.set_title(f"{one.label}({one.domain.coordinates[0]})" if not one.logarithmic else one.label)
+        named = f"{one.label}({one.domain.coordinates[0]})" if not one.logarithmic else one.label
+        axis.set_title(named if title is None else title)
 
     return draw
 
 
-def history_panels(drawn: Sequence[Quantity], when: Array | None, labels: Labels, kind: str) -> Sheet:
+def history_panels(
+    drawn: Sequence[Quantity], when: Array | None, labels: Labels, kind: str, title: str | None = None
+) -> Sheet:
     """Return for each field a map over space and time, snapshots, or both side by side."""
     panels: list[Callable[[Any], Any]] = []
     bars: list[tuple[str, int, tuple[float, float] | None]] = []
@@ -46,7 +49,7 @@ def history_panels(drawn: Sequence[Quantity], when: Array | None, labels: Labels
         values = one.at(_space(one), t)
         limits = one.colours(values)[1]
         if kind != "snapshots":
-            panels.append(_map(one, t, values, labels))
+            panels.append(_map(one, t, values, labels, title))
             bars.append((labels.of(one), 2 if kind == "both" else 1, limits))
         if kind != "map":
             panels.append(_snapshots(one, t, values, when, labels))
@@ -54,13 +57,16 @@ def history_panels(drawn: Sequence[Quantity], when: Array | None, labels: Labels
     return Sheet(panels, columns, (4.8, 3.4), bars)
 
 
-def _map(one: Quantity, t: Array, values: Array, labels: Labels) -> Callable[[Any], Any]:
+def _map(one: Quantity, t: Array, values: Array, labels: Labels, title: str | None) -> Callable[[Any], Any]:
     def draw(axis: Any) -> Any:
         colours, _ = one.colours(values)
         x = _space(one)[:, 0]
-        image = axis.pcolormesh(t, x, one.floored(values), shading="gouraud", rasterized=True, **colours)
+        shading = "nearest" if one.cyclic else "gouraud"
+        image = axis.pcolormesh(t, x, one.floored(values), shading=shading, rasterized=True, **colours)
+        if one.look.contours and np.ptp(values[np.isfinite(values)]) > 0:
+            axis.contour(t, x, values, levels=one.look.contours, colors="k", linewidths=0.6, alpha=0.7)
         coordinate = one.domain.coordinates[0]
-        axis.set(xlabel=labels("t"), ylabel=labels(coordinate), title=_title(one, f"({coordinate}, t)"))
+        axis.set(xlabel=labels("t"), ylabel=labels(coordinate), title=title or _title(one, f"({coordinate}, t)"))
         return image
 
     return draw
@@ -77,7 +83,11 @@ def _snapshots(one: Quantity, t: Array, values: Array, when: Array | None, label
             moments, curves = when, one.at(_space(one), when)
         shades = colormaps["viridis"](np.linspace(0.0, 0.9, len(moments)))
         for moment, curve, shade in zip(moments, curves.T, shades, strict=True):
-            axis.plot(_space(one)[:, 0], one.floored(curve), color=shade, label=f"t = {moment:.3g}")
+            # no line of a phase from one end of its scale to the other
+            cut = one.cyclic & (np.abs(np.diff(curve, append=np.nan)) > np.pi)
+            axis.plot(
+                _space(one)[:, 0], np.where(cut, np.nan, one.floored(curve)), color=shade, label=f"t = {moment:.3g}"
+            )
         _finish_curve(axis, one, labels)
         axis.set_title("snapshots")
         axis.legend(ncols=1 + (len(moments) > 8))
@@ -91,6 +101,8 @@ def _finish_curve(axis: Any, one: Quantity, labels: Labels) -> None:
     axis.grid(alpha=0.25, linewidth=0.6)
     if one.logarithmic:
         axis.set_yscale("log")
+    if one.look.limits is not None:
+        axis.set_ylim(*one.look.limits)
 
 
 def _title(one: Quantity, arguments: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,18 +72,21 @@ class Plane:
         lengths = self.domain.lengths[:2]
         return bool(np.max(lengths) <= _LONG * np.min(lengths))
 
-    def colour(self, axis: Any, values: Array, **colours: Any) -> Any:
-        """Draw values at the points, with the boundary of a shape."""
+    def colour(self, axis: Any, values: Array, smooth: bool = True, **colours: Any) -> Any:
+        """Draw values at the points, with the boundary of a shape; ``smooth`` ones in between as well."""
+        colours["rasterized"] = True
         if self.mesh is None:
-            table = values.reshape([len(a) for a in self.axes]).T
-            image = axis.pcolormesh(*self.axes, table, shading="gouraud", rasterized=True, **colours)
+            shading = "gouraud" if smooth else "nearest"
+            image = axis.pcolormesh(*self.axes, self._table(values), shading=shading, **colours)
         else:
             from matplotlib.collections import LineCollection
 
             x, y = self.mesh.points.T
-            image = axis.tripcolor(
-                x, y, values, triangles=self.mesh.simplices, shading="gouraud", rasterized=True, **colours
-            )
+            triangles = self.mesh.simplices
+            if smooth:
+                image = axis.tripcolor(x, y, values, triangles=triangles, shading="gouraud", **colours)
+            else:
+                image = axis.tripcolor(x, y, facecolors=values[triangles[:, 0]], triangles=triangles, **colours)
             edges = LineCollection(
                 self.mesh.points[self.mesh.boundary], colors="0.25", linewidths=0.8, capstyle="round"
             )
@@ -91,8 +95,32 @@ class Plane:
             axis.set_aspect("equal")
         return image
 
+    def _table(self, values: Array) -> Array:
+        return np.asarray(values.reshape([len(a) for a in self.axes]).T)
 
-def frame_panels(drawn: Sequence[Quantity], when: Array, labels: Labels) -> Sheet:
+    def contour(self, axis: Any, values: Array, count: int) -> None:
+        """Draw lines of equal values."""
+        look = {"levels": count, "colors": "k", "linewidths": 0.6, "alpha": 0.7}
+        if not np.ptp(values[np.isfinite(values)]) > 0:
+            return
+        if self.mesh is None:
+            axis.contour(*self.axes, self._table(values), **look)
+        else:
+            axis.tricontour(*self.mesh.points.T, self.mesh.simplices, values, **look)
+
+    def sparse(self, count: int) -> tuple[list[Array], Array, Array]:
+        """Return a coarse grid along both axes, and which points of it lie in the domain."""
+        lower, upper = self.domain.lower[:2], self.domain.upper[:2]
+        edges = [(b - a) / (2 * count) for a, b in zip(lower, upper, strict=True)]
+        axes = [np.linspace(a + e, b - e, count) for a, b, e in zip(lower, upper, edges, strict=True)]
+        grid = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+        points = self._lifted(grid)
+        return axes, points, self.domain.contains(points)
+
+
+def frame_panels(
+    drawn: Sequence[Quantity], when: Array, labels: Labels, flow: Flow | None = None, title: str | None = None
+) -> Sheet:
     """Return frames of each field, coloured inside the domain only, on one scale for each field."""
     plane = Plane(drawn[0].domain, drawn[0].resolution)
     panels: list[Callable[[Any], Any]] = []
@@ -102,22 +130,66 @@ def frame_panels(drawn: Sequence[Quantity], when: Array, labels: Labels) -> Shee
         values = one.at(plane.points, when)
         colours, limits = one.colours(values)
         for k, t in enumerate(when):
-            title = one.label if one.static else f"{one.label}, t = {t:.3g}"
-            panels.append(_frame(plane, one.floored(values[:, k]), colours, title + plane.where, labels))
+            name = one.label if title is None else title
+            text = (name if one.static else f"{name}, t = {t:.3g}") + plane.where
+            panels.append(_frame(plane, one, one.floored(values[:, k]), colours, text, labels, flow, t))
         bars.append((labels.of(one), len(when), limits))
     if drawn[0].static or len(when) == 1:
         across = min(3, len(drawn))
     return Sheet(panels, across, _size(plane, one_frame=across == 1), bars)
 
 
-def _frame(plane: Plane, values: Array, colours: dict[str, Any], title: str, labels: Labels) -> Callable[[Any], Any]:
+def _frame(
+    plane: Plane,
+    one: Quantity,
+    values: Array,
+    colours: dict[str, Any],
+    title: str,
+    labels: Labels,
+    flow: Flow | None,
+    t: float,
+) -> Callable[[Any], Any]:
     def draw(axis: Any) -> Any:
-        image = plane.colour(axis, values, **colours)
+        image = plane.colour(axis, values, not one.cyclic, **colours)
+        if one.look.contours:
+            plane.contour(axis, values, one.look.contours)
+        if flow is not None:
+            _draw_flow(axis, plane, flow, t)
         x, y = plane.domain.coordinates[:2]
         axis.set(xlabel=labels(x), ylabel=labels(y), title=title)
         return image
 
     return draw
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A vector field over the plane, drawn as arrows or as streamlines."""
+
+    at: Callable[[Array, Array], Array]
+    lines: bool
+
+
+def _draw_flow(axis: Any, plane: Plane, flow: Flow, t: float) -> None:
+    many = 40 if flow.lines else 18  # places along each axis
+    axes, points, inside = plane.sparse(many)
+    vectors = np.full((2, len(points)), np.nan)
+    vectors[:, inside] = flow.at(points[inside], np.array([t]))[:2, :, 0]
+    if flow.lines:
+        u, v = (part.reshape(many, many).T for part in vectors)
+        axis.streamplot(
+            *axes, np.ma.masked_invalid(u), np.ma.masked_invalid(v), color="k", linewidth=0.7, arrowsize=0.7
+        )
+    else:
+        axis.quiver(
+            *points[inside].T[:2],
+            *vectors[:, inside],
+            color="k",
+            edgecolor="w",
+            linewidth=0.4,
+            pivot="mid",
+            width=0.005,
+        )
 
 
 def _size(plane: Plane, one_frame: bool) -> tuple[float, float]:

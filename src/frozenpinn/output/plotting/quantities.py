@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.results.residuals import residual_values
-from frozenpinn.runtime.arguments import reals, shown
+from frozenpinn.runtime.arguments import is_whole, reals, shown
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import Domain
@@ -50,10 +50,33 @@ class Labels:
 
 
 @dataclass(frozen=True)
+class Look:
+    """How a user wants a picture to look; what is left out is chosen from the values.
+
+    Attributes
+    ----------
+    cmap
+        A colour map of Matplotlib.
+    limits
+        The ends of the scale.
+    log
+        Whether the scale is logarithmic.
+    contours
+        How many lines of equal values are drawn over colours.
+    """
+
+    cmap: str | None = None
+    limits: tuple[float, float] | None = None
+    log: bool = False
+    contours: int = 0
+
+
+@dataclass(frozen=True)
 class Quantity:
     """A number at each point (n, d) and time (m,), and how to call and colour it.
 
-    ``resolution`` says how finely it is drawn, beside a field itself.
+    ``resolution`` says how finely it is drawn, beside a field itself; ``cyclic`` that both ends of its scale are the
+    same, as those of a phase.
     """
 
     domain: Domain
@@ -65,28 +88,69 @@ class Quantity:
     logarithmic: bool = False
     static: bool = False
     resolution: float = 1.0
+    cyclic: bool = False
+    look: Look = Look()
 
     def colours(self, values: Array) -> tuple[dict[str, Any], tuple[float, float] | None]:
         """Return one scale for all values, and the part of it that they use if that is not all."""
-        from matplotlib.colors import LogNorm
-
-        finite = values[np.isfinite(values)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        if self.logarithmic:
-            high = high if high > 0 else 1.0
-            positive = finite[finite > 0]
-            floor = max(float(positive.min()) if positive.size else high, high * 10**-_DECADES)
-            return {"cmap": "viridis", "norm": LogNorm(min(floor, high / 2.0), high)}, None
-        limit = max(-low, high)
-        if min(-low, high) > _ONE_SIGN * limit:
-            return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}, (low, high)
-        if high - low <= 1e-12 * max(limit, 1e-300):
-            high = low + (abs(low) or 1.0)
-        return {"cmap": "viridis", "vmin": low, "vmax": high}, None
+        if self.cyclic:
+            return {"cmap": self.look.cmap or "twilight", "vmin": -np.pi, "vmax": np.pi}, None
+        return colours(values, self.logarithmic, self.look)
 
     def floored(self, values: Array) -> Array:
         """Return values that a logarithmic scale can show."""
         return np.maximum(values, np.finfo(float).tiny) if self.logarithmic else values
+
+
+def colours(
+    values: Array, logarithmic: bool = False, look: Look | None = None
+) -> tuple[dict[str, Any], tuple[float, float] | None]:
+    """Return one scale for all values, and the part of it that they use if that is not all."""
+    from matplotlib.colors import LogNorm
+
+    look = Look() if look is None else look
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if logarithmic:
+        high = high if high > 0 else 1.0
+        positive = finite[finite > 0]
+        floor = max(float(positive.min()) if positive.size else high, high * 10**-_DECADES)
+        ends = look.limits or (min(floor, high / 2.0), high)
+        return {"cmap": look.cmap or "viridis", "norm": LogNorm(*ends)}, None
+    if look.limits is not None:
+        signs = look.limits[0] == -look.limits[1]
+        cmap = look.cmap or ("RdBu_r" if signs else "viridis")
+        return {"cmap": cmap, "vmin": look.limits[0], "vmax": look.limits[1]}, None
+    limit = max(-low, high)
+    if min(-low, high) > _ONE_SIGN * limit:
+        return {"cmap": look.cmap or "RdBu_r", "vmin": -limit, "vmax": limit}, (low, high)
+    if high - low <= 1e-12 * max(limit, 1e-300):
+        high = low + (abs(low) or 1.0)
+    return {"cmap": look.cmap or "viridis", "vmin": low, "vmax": high}, None
+
+
+def checked_look(cmap: Any, limits: Any, log: Any, contours: Any) -> Look:
+    """Return how a picture shall look, or say what does not fit."""
+    if cmap is not None:
+        from matplotlib import colormaps
+
+        if not isinstance(cmap, str) or cmap not in colormaps:
+            close = suggestion(str(cmap), list(colormaps))
+            raise EvaluationError(f"cmap is a colour map of Matplotlib, such as 'magma'; got {shown(cmap)}.{close}")
+    ends = None
+    if limits is not None:
+        wanted = "limits are the two ends of the scale, such as (0, 1)"
+        found = reals(limits, wanted, EvaluationError)
+        if found.shape != (2,) or not np.all(np.isfinite(found)) or not found[0] < found[1]:
+            raise EvaluationError(f"{wanted}, the smaller one first; got {shown(limits)}.")
+        ends = (float(found[0]), float(found[1]))
+    if not isinstance(log, bool):
+        raise EvaluationError(f"log is True or False, got {shown(log)}.")
+    if log and ends is not None and ends[0] <= 0:
+        raise EvaluationError(f"a logarithmic scale has positive ends; got limits={shown(limits)}.")
+    if not is_whole(contours) or not 0 <= contours <= 100:
+        raise EvaluationError(f"contours is how many lines are drawn, from 0 to 100; got {shown(contours)}.")
+    return Look(cmap, ends, log, int(contours))
 
 
 def drawn_of(solution: Solution, field: str | None, derivative: str, show: str) -> list[Quantity]:
@@ -143,10 +207,12 @@ def quantities(solution: Solution, field: str, derivative: str, show: str) -> li
 
 def _size_and_phase(whole: Quantity) -> list[Quantity]:
     size = replace(whole, label=f"|{whole.label}|", at=lambda x, t: np.abs(whole.at(x, t)))
-    return [
-        size,
-        replace(whole, label=f"arg {whole.label}", at=lambda x, t: np.angle(whole.at(x, t)), keeps_unit=False),
-    ]
+
+    def phase(x: Array, t: Array) -> Array:
+        values = whole.at(x, t)
+        return np.where(np.abs(values) > _ONE_SIGN * np.max(np.abs(values), initial=0.0), np.angle(values), np.nan)
+
+    return [size, replace(whole, label=f"arg {whole.label}", at=phase, keeps_unit=False, cyclic=True)]
 
 
 def quantity(solution: Solution, field: str, derivative: str, show: str) -> Quantity:

@@ -12,7 +12,7 @@ from frozenpinn.geometry.cells import fill
 from frozenpinn.output.plotting.quantities import Quantity, checked_times, expressed, quantity
 from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.runtime.arguments import is_whole, shown
-from frozenpinn.runtime.paths import checked_target
+from frozenpinn.runtime.paths import checked_target, replacing
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -93,12 +93,13 @@ def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
 
 def _save(plotter: Any, target: str) -> None:
     ending = os.path.splitext(target)[1].lower()
-    if ending == ".html":
-        plotter.export_html(target)
-    elif ending in (".svg", ".pdf"):
-        plotter.save_graphic(target)
-    else:
-        plotter.screenshot(target)
+    with replacing(target) as part:
+        if ending == ".html":
+            plotter.export_html(part)
+        elif ending in (".svg", ".pdf"):
+            plotter.save_graphic(part)
+        else:
+            plotter.screenshot(part)
 
 
 def _checked(file: str) -> str:
