@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+import frozenpinn as fp
 from frozenpinn_lab.calibration.nasty import CLASSES, nasty_ones
 from frozenpinn_lab.studies import find_study
 from frozenpinn_lab.studies.nasty import broken, rows
 
-QUICK = ["hidden potential", "hidden source", "reaction pulse", "burst", "switched", "robin"]
+QUICK = ["hidden potential", "hidden source", "reaction pulse", "burst", "switched", "robin", "tiny hole", "hard strip"]
 
 
 def test_every_class_has_problems_that_differ_and_repeat():
@@ -21,6 +22,9 @@ def test_every_class_has_problems_that_differ_and_repeat():
 @pytest.mark.parametrize("name", CLASSES)
 def test_solutions_start_where_they_should(name):
     problem = next(entry for entry in nasty_ones(1) if entry.group == name).build()
+    if problem.is_static:  # they start nowhere, but solve their equations
+        assert not any(finding.kind == "exact" for finding in fp.check(problem))
+        return
     x = problem.domain.sample(50, "random", rng=0).x
     for field in problem.fields:
         first = problem.time[0]

@@ -48,7 +48,7 @@ def test_no_objections(problem):
         (
             "biharmonic(u) = 1",
             "u = 0",
-            r"side 'left' has 1 condition\(s\) .* need 2; that is too few: it is not unique",
+            r"side 'left' has 1 condition\(s\) .* need 2; that is too few: the solution is not unique",
         ),
     ],
 )

@@ -155,7 +155,7 @@ def test_starts_are_for_static_problems():
         (np.zeros(5), r"got an array of shape \(5,\); a start must be known everywhere in the domain"),
         ("waves", "the start is a solution for u in 2 dimension"),
         ("sin(t)", "the start of u depends on t, but the problem has no time; leave t out"),
-        ("sin(q)", r"unknown name 'q'\. Known are the coordinates 'x'; the parameters none"),
+        ("sin(q)", r"unknown name 'q'\. Names that can be used here: coordinates 'x'; parameters none"),
         (lambda x, t: x, "the start of u depends on t, but the problem has no time; its arguments are 'x'"),
         (lambda x, y: x, "the start of u is a function of 2 arguments; write it with arguments named after 'x'"),
         (lambda x: np.zeros(3), r"the start of u returned an array of shape \(3,\) for \d+ points"),

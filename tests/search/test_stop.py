@@ -1,6 +1,7 @@
 """Solves that stop at an event: its time against closed forms, states, and messages."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -77,6 +78,15 @@ def test_nonlinear_problems_and_shapes():
     disk = fp.Problem("u_t = lap(u)", fp.Disk(), (0, 0.5), "1 - x^2 - y^2", "u = 0")
     solution = fp.solve(disk, tol=1e-5, stop="max(u) < 0.5", progress=False)
     assert solution.event == pytest.approx(brentq(falls, 0.01, 0.4, xtol=1e-14), abs=1e-6)
+
+
+def test_many_dimensions():
+    product = "*".join(f"sin(pi*x{k})" for k in range(1, 5))
+    cube = fp.Problem("u_t = lap(u)", fp.Box([0] * 4, [1] * 4), (0, 0.05), product, "u = 0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fp.FrozenPinnWarning)
+        solution = fp.solve(cube, stop="max(u) < 0.5", settings=fp.Settings(width=300))
+    assert solution.event == pytest.approx(np.log(2) / 4 / np.pi**2, rel=0.2)  # so few neurons
 
 
 def test_what_never_happens_is_told(growth):

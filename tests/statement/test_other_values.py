@@ -155,10 +155,10 @@ def test_a_problem_cannot_be_changed(name):
     with pytest.raises(AttributeError) as raised:
         setattr(problem, name, 1)
     assert str(raised.value) == (
-        f"a problem does not change, so '{name}' can't be set; make another one: problem.at(nu=0.02) has another value "
-        "of a parameter, problem.during((0, 2)) another time, and Problem(…) anything else."
+        f"'{name}' can't be set, because problems never change. Make a new one: problem.at(nu=0.02) changes a "
+        "parameter, problem.during((0, 2)) the time, and Problem(…) states anything else."
     )
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="problems never change"):
         del problem.time
     assert problem.time == (0, 1)
 

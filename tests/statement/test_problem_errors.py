@@ -45,7 +45,7 @@ def test_choices_and_suggestion():
         ("u_t = theta_xy", ["unknown name 'theta_xy'", "Did you mean 'theta_x'?"]),
         (
             "w",
-            ["unknown name 'w'", "the fields 'theta', 'u'", "the coordinates 't', 'x'", "the parameters 'beta', 'k'"],
+            ["unknown name 'w'", "fields 'theta', 'u'", "coordinates 't', 'x'", "parameters 'beta', 'k'"],
         ),
         ("sinn(x)", ["unknown function 'sinn'", "Did you mean 'sin'?", "Known: sin, cos"]),
         ("laplac(u)", ["unknown function 'laplac'", "Did you mean 'laplace'?"]),
@@ -152,7 +152,9 @@ def test_the_place_is_marked(text, column):
 
 
 def test_an_unknown_name_in_data():
-    with pytest.raises(ExpressionError, match=r"unknown name 'z'\. Known are the coordinates 't', 'x'; the parameters"):
+    with pytest.raises(
+        ExpressionError, match=r"unknown name 'z'\. Names that can be used here: coordinates 't', 'x'; parameters"
+    ):
         parse("z", Scope(JetSpace(["x"])))
 
 
@@ -297,7 +299,7 @@ def test_constraints_are_refused():
     with pytest.raises(ExpressionError) as error:
         Problem(texts, Box([0, 0], [1, 1], periodic=True), (0, 1), {"u": 0, "v": 0, "p": 0})
     found = str(error.value)
-    assert "unknown name 'p_x'. Known are the fields 'u', 'v'" in found
+    assert "unknown name 'p_x'. Names that can be used here: fields 'u', 'v'" in found
     assert "Every field needs an equation with its time derivative, and none has p_t" in found
     assert "incompressibility (u_x + v_y = 0), are not supported" in found
     assert "Did you mean" not in found

@@ -178,7 +178,7 @@ def _conditions(problem: Problem, symbol: StaticSymbol) -> list[Finding]:
 
 def _miscounted(where: str, given: int, needed: int, problem: Problem) -> Finding:
     many = given > needed
-    what = "too many: they contradict each other, or one of them is idle" if many else "too few: it is not unique"
+    what = "too many: some contradict or repeat others" if many else "too few: the solution is not unique"
     return miscounted(where, given, needed, what, problem, problem.is_linear and len(problem.fields) == 1)
 
 
@@ -223,7 +223,7 @@ def _surplus(problem: Problem) -> list[Finding]:
         if constraint.field not in valued and not free.get(constraint.field):
             text = (
                 f"the constraint '{constraint.text}' is one too many: '{constraint.field}' is determined without it. "
-                "They contradict each other, or it is idle; leave it out."
+                "It is either contradictory or superfluous; leave it out."
             )
             found.append(Finding("conditions", "warning", text))
         free[constraint.field] = max(0, free.get(constraint.field, 0) - 1)

@@ -200,7 +200,8 @@ def _judge_conditions(problem: Problem, symbol: Symbol, side: Side) -> Finding |
         )
         return Finding("conditions", "warning", text)
     (needed,) = needs
-    what = "too many: the solution has a layer there, or none exists" if given > needed else "too few: it is not unique"
+    many = "too many: the solution has a layer there, or none exists"
+    what = many if given > needed else "too few: the solution is not unique"
     is_certain = not symbol.frozen and (len(problem.fields) == 1 or problem.domain.dimension == 1)
     return miscounted(f"side '{side.name}' has", given, needed, what, problem, is_certain)
 

@@ -25,7 +25,8 @@ _TIMES = 9
 def missed_areas(solution: Solution, name: str, times: Array) -> Array:
     """Return the error of the mean of a field, over time, that wrong integrals of its data cause."""
     problem, nothing = solution.problem, np.zeros(len(times))
-    rule, own = rule_between_jumps(problem), _points(solution)
+    rule = rule_between_jumps(problem)
+    own = None if rule is None else _points(solution)
     if rule is None or own is None:
         return nothing
     equation, passed = problem.equation(name), times - times[0]

@@ -312,9 +312,9 @@ class Scope:
         if hint := foreign_name(word, self.chart.kind, self.chart.names):
             return f"unknown name '{word}'. {hint}"
         fields = [*self.composites, *self.fields]
-        known = f"Known are the fields {choices(fields)}; " if fields else "Known are "
-        known += f"the coordinates {choices(self.legal)}; "
-        known += f"the parameters {choices([*self.parameters, *self.functions])}."
+        known = f"fields {choices(fields)}; " if fields else ""
+        known += f"coordinates {choices(self.legal)}; parameters {choices([*self.parameters, *self.functions])}"
+        known = f"Names that can be used here: {known}."
         split = self.chart.split_name(word)
         if split is not None and fields and not self._resembles_field(split[0]):
             return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"

@@ -146,7 +146,7 @@ class Stop:
         for k in range(1, len(times)):
             if self._holds(solution, times[k], values[k], near):
                 start = k - 1
-                while start > 0 and values[start] > -near and self.fine(solution, times[start]) > 0:
+                while start > 0 and self.fine(solution, times[start]) > 0:
                     start -= 1
                 return float(times[start]), float(times[k])
             inner = k - 1 > 0 and values[k - 1] >= max(values[k - 2], values[k]) and values[k - 1] > -near
@@ -159,8 +159,8 @@ class Stop:
         return None
 
     def _holds(self, solution: Solution, t: float, rough: float, near: float) -> bool:
-        """Whether it holds at a time; rough values of extremes are a little too small."""
-        return bool(rough > 0 or (rough > -1e-3 * near and self.fine(solution, t) > 0))
+        """Whether it holds at a time; rough extremes are a little too small, or too large for minima."""
+        return bool(rough > -1e-3 * near and self.fine(solution, t) > 0)
 
     def of(self, solution: Solution, rtol: float = 1e-9) -> Goal | None:
         """Return when it first holds, with an error from the second solution; None if it never does."""

@@ -211,7 +211,7 @@ class EstimateRules:
         5e-3  #: σ₁/σ₂ of |Lu|/|u| below which the residual is no error indicator (coarse networks overrate it
     )
     #: fivefold: 1.6e-3 for 3.3e-4 of ``bench steady-burgers --variant layer``)
-    parted: float = 0.1  #: relative distance beyond which two solutions of a nonlinear problem may both be wrong
+    parted: float = 0.1  #: distance beyond which two solutions, nonlinear or static, may both be wrong
     step_errors: StepErrorRules = StepErrorRules()
 
 

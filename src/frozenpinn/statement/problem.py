@@ -190,8 +190,8 @@ class Problem:
 
     def __setattr__(self, name: str, value: object = None) -> NoReturn:
         raise AttributeError(
-            f"a problem does not change, so '{name}' can't be set; make another one: problem.at(nu=0.02) has another "
-            "value of a parameter, problem.during((0, 2)) another time, and Problem(…) anything else."
+            f"'{name}' can't be set, because problems never change. Make a new one: problem.at(nu=0.02) changes a "
+            "parameter, problem.during((0, 2)) the time, and Problem(…) states anything else."
         )
 
     __delattr__ = __setattr__

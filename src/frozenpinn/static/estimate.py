@@ -76,15 +76,17 @@ def _ratio(coarser: Solution, finer: Solution) -> float | None:
     """Return what the finer of two solutions leaves at held-out points, as a part of what the other does.
 
     Errors fall faster than that for equations of high order, whose residuals have many derivatives in them, until
-    round-off takes over.
+    round-off takes over, and once the coarser solution is near the other one at all.
     """
+    resolved = 0.3  # what a solution leaves that is near the truth
     per_order = 0.375  # the power of the ratio for each derivative, at least the first
     rounded = 1e-6  # what is left by round-off
     one, other = coarser.facts, finer.facts
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
     order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
-    return (other.left / one.left) ** (max(1.0, per_order * order) if other.left > rounded else 1.0)
+    faster = other.left > rounded and one.left < resolved
+    return (other.left / one.left) ** (max(1.0, per_order * order) if faster else 1.0)
 
 
 def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> bool:
@@ -125,7 +127,7 @@ def _estimate(
         size = float(np.linalg.norm(whole)) or float(np.max(gaps)) or 1.0
         scale = scales[name] = scales[name] or size
         if part is not None:
-            kept = np.minimum(_part(problem.is_linear, part, gaps / scale, rules) * gaps, gaps)
+            kept = np.minimum(_part(part, gaps / scale, rules) * gaps, gaps)
             parts[name] = np.divide(kept, gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = kept
         if least.get(name, 0.0) * size > np.max(gaps):
@@ -141,13 +143,13 @@ def _estimate(
     )
 
 
-def _part(linear: bool, part: float, distance: Array, rules: EstimateRules) -> Array:
+def _part(part: float, distance: Array, rules: EstimateRules) -> Array:
     """Return the part of a relative distance that is the error of the finer solution.
 
-    Once two solutions of a nonlinear problem have parted, both may be wrong.
+    Once two solutions have parted, both may be wrong: one that is far off can't vouch for another one.
     """
-    least = np.zeros_like(distance) if linear else np.nan_to_num(distance, nan=1.0) / rules.parted
-    return np.clip(np.maximum(part, np.where(least < 1.0, 0.0, least)), 0.0, 1.0)
+    parted = ~(distance < rules.parted)
+    return np.clip(np.maximum(part, parted), 0.0, 1.0)
 
 
 def _least(solution: Solution) -> dict[str, float]:

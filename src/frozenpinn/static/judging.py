@@ -281,7 +281,7 @@ def _joints(problem: Problem) -> float:
     if problem.interfaces is None:
         return 0.0
     corners, size = np.array([problem.domain.lower, problem.domain.upper]), problem.domain.size
-    factor = 10.0  # error where parts of a domain are joined, in units of the distance of points from the cut
+    factor = 3.0  # error where parts of a domain are joined, in units of the distance of points from the cut
     least = float(np.min(np.diff(edges_of_line(problem)))) if problem.domain.dimension == 1 else size
     return factor * beside(corners, size) / least
 

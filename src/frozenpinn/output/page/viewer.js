@@ -326,7 +326,7 @@ const heading = document.querySelector("h1").textContent;
 byId("told").textContent = [...DATA.equations, DATA.domain, ...DATA.told].filter((text) => text !== heading).join(" · ");
 byId("foot").textContent = (DATA.kind === "network"
   ? `The networks themselves are evaluated here; they agree with Python to ${DATA.agreement.toExponential(0)} of the largest value. `
-  : "Values are interpolated between those of the sweep. ") + "Drag to zoom, or turn the wheel with Shift; double-click to see all.";
+  : "Values are interpolated between those of the sweep. ") + "Drag, or hold Shift and scroll, to zoom; double-click to reset.";
 frozen.framesPerSecond = (frames = 60) => {
   const start = performance.now();
   for (let k = 0; k < frames; k++) { if (DATA.time) setTime(DATA.time[0] + (DATA.time[1] - DATA.time[0]) * k / (frames - 1)); else draw(); }

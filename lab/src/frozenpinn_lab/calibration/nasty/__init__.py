@@ -19,11 +19,12 @@ from frozenpinn_lab.calibration.nasty.moments import MOMENTS
 from frozenpinn_lab.calibration.nasty.narrow import HIDDEN, NARROW
 from frozenpinn_lab.calibration.nasty.parts import Draw
 from frozenpinn_lab.calibration.nasty.plane import PLANE
+from frozenpinn_lab.calibration.nasty.rest import REST
 from frozenpinn_lab.calibration.nasty.rings import RINGS
 from frozenpinn_lab.calibration.nasty.space import SPACE
 from frozenpinn_lab.calibration.nasty.stiff import STIFF
 
-_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE, *RINGS)
+_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE, *RINGS, *REST)
 CLASSES: Mapping[str, Callable[[Draw], Problem]] = {
     **HIDDEN,
     **{maker.__name__.replace("_", " "): maker for maker in _MAKERS},
