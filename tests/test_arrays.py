@@ -64,7 +64,7 @@ def test_arrays_with_nothing_masked_are_arrays():
         (lambda: fp.Measurements([0.1, 0.2], [None, 1.0]), "values must be numbers, got"),
         (lambda: fp.Measurements([0.1, 0.2], DATES), "values must be numbers, got"),
         (lambda: fp.Measurements([0.1, 0.2], [[1.0], [2.0, 3.0]]), "values must be numbers, got"),
-        (lambda: fp.Measurements([0.1, 0.2], np.ones((2, 2))), r"values must have shape \(n,\), got \(2, 2\)"),
+        (lambda: fp.Measurements([0.1, 0.2], np.ones((2, 2))), r"values of shape \(2, 2\) are series of 2 points"),
         (lambda: fp.Measurements([0.1, 0.2], [True, False]), "values must be numbers, got"),
         (lambda: fp.Table(["1", "2", "3"], x=(0, 1)), "the values of a table must be an array of numbers"),
         (lambda: fp.Table(DATES, x=(0, 1)), "the values of a table must be an array of numbers"),

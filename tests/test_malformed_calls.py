@@ -161,3 +161,27 @@ def test_denominators_are_not_multiplied_out():
     coefficient = "*".join(["(1/(1 + x + u + u_x + t)/3 + 1)"] * 30)
     problem = fp.Problem(**HEAT | {"equation": "u_t = a*u_xx", "parameters": {"a": coefficient}})
     assert len(str(problem.equations[0].nonlinear)) < 10_000
+
+
+def test_calls_of_inference_and_its_results():
+    unknown = fp.Problem(**HEAT | {"equation": "u_t = k*u_xx"}, parameters={"k": fp.Unknown(0.5)})
+    data = fp.Measurements([0.2, 0.4, 0.6], [0.22, 0.36, 0.34], times=0.1, noise=0.02)
+    for call, text in (
+        (lambda: fp.infer(unknown, data, seed=-1), "seed must be a whole number from 0 on, got -1"),
+        (lambda: fp.infer(unknown, data, level=None), "level must lie between 0 and 1, got None"),
+        (lambda: fp.infer(unknown, data, settings=5), "settings is a value such as fp.Settings(width=200), got 5"),
+        (lambda: fp.infer(unknown, data, rules=5), "rules is a value such as frozenpinn.inverse.rules.InverseRules()"),
+        (lambda: fp.Measurements.averages(UNIT, [0.3], tmes=0.1), "averages() has no argument 'tmes'. Did you mean"),
+    ):
+        with pytest.raises(fp.FrozenPinnError, match=re.escape(text)):
+            call()
+    found = fp.infer(unknown, data)
+    for call, text in (
+        (found.again, "again(): missing a required argument: 'data'"),
+        (lambda: found.sample(0), "n is how many draws there are, from 1 to 1000000; got 0"),
+        (lambda: found.sample(2, seed="a"), "seed must be a whole number from 0 on, got 'a'"),
+        (lambda: found.field([[]]), "[[]] is no unknown field; they are none"),
+        (lambda: found.plot(fle="u.png"), "plot() has no argument 'fle'. Did you mean 'file'"),
+    ):
+        with pytest.raises(fp.EvaluationError, match=re.escape(text)):
+            call()

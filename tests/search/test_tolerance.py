@@ -167,6 +167,8 @@ def test_course_of_the_error_in_time_and_space():
 def test_until_when_a_tolerance_holds():
     estimate = ErrorEstimate({"u": 0.1}, np.array([0.0, 1.0, 2.0]), {"u": np.array([1e-8, 1e-6, 1e-2])})
     assert [estimate.holds_until(tol) for tol in (1e-1, 1e-3, 1e-7, 1e-9)] == [2.0, 1.0, 0.0, 0.0]
+    unknown = ErrorEstimate({"u": np.nan}, np.array([0.0, 1.0]), {"u": np.array([1e-8, np.nan])})
+    assert (unknown.holds_until(1e-3), unknown.holds_from(1e-3)) == (0.0, np.inf)  # what is not known is not within
     assert repr(estimate) == "ErrorEstimate(u=0.1)"
     assert ErrorEstimate.from_dict(estimate.as_dict()) == estimate
 

@@ -23,7 +23,7 @@ from frozenpinn.inverse.result import Estimate, Inferred, InferredField, Minimum
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.static import StaticForward
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import is_whole, shown, spelled
+from frozenpinn.runtime.arguments import between, is_whole, shown, spelled
 from frozenpinn.runtime.budget import Budget, OverrunError, deadline
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.seeds import Seed
@@ -89,8 +89,8 @@ def infer(
     0.1005 ± 0.0021 (95 %: 0.0964 … 0.1046)
     """
     question = Question.asked("infer", problem, data, seed, settings, rules)
-    if not 0 < level < 1:
-        raise SettingsError(f"level must lie between 0 and 1, got {level!r}; 0.95 is usual.")
+    if not between(level, 1e-12, 1.0 - 1e-12):
+        raise SettingsError(f"level must lie between 0 and 1, got {shown(level)}; 0.95 is usual.")
     if starts is not None and (not is_whole(starts) or starts < 0):
         raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)

@@ -13,6 +13,7 @@ from frozenpinn.inverse.field_basis import field_basis
 from frozenpinn.inverse.rules import InverseRules
 from frozenpinn.inverse.sensors import Data
 from frozenpinn.inverse.unknowns import Numbers, beyond_tangents, check_present
+from frozenpinn.runtime.arguments import is_whole, shown
 from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.solve import kind_of
 from frozenpinn.statement.problem import Problem
@@ -53,6 +54,14 @@ class Question:
             )
         _check_frame(who, problem)
         settings = Settings() if settings is None else settings
+        if not isinstance(settings, Settings):
+            raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
+        if not is_whole(seed) or seed < 0:
+            raise SettingsError(f"seed must be a whole number from 0 on, got {shown(seed)}.")
+        if rules is not None and not isinstance(rules, InverseRules):
+            raise SettingsError(
+                f"rules is a value such as frozenpinn.inverse.rules.InverseRules(), got {shown(rules)}."
+            )
         task = Task(settings, seed, Tolerances.of(None, settings.rtol, settings.rules.search), kind=kind_of(problem))
         return cls(Numbers(problem), Data.read(data, problem), task, InverseRules() if rules is None else rules)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.arguments import is_whole, shown, spelled
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.threads import one_thread
 from frozenpinn.statement.measurements import Measurements
@@ -202,12 +203,15 @@ class Inferred:
         deviations = np.where(deviations > 0, deviations, 1.0)
         return np.asarray(self.covariance / deviations / deviations[:, None])
 
+    @spelled(EvaluationError)
     def sample(self, n: int, seed: int = 0) -> dict[str, Array]:
         """Draw n sets of the unknown numbers from their distribution."""
+        check_draws(n, seed)
         means = np.array([float(e) for e in self.parameters.values()])
         drawn = np.random.default_rng(seed).multivariate_normal(means, self.covariance, size=n, method="eigh")
         return {name: drawn[:, i] for i, name in enumerate(self.names)}
 
+    @spelled(EvaluationError)
     def mcmc(self, steps: int = 2000, *, seed: int = 0, exact: bool = False) -> Chain:
         """Check the error bars by Markov chains, with the package emcee.
 
@@ -229,6 +233,7 @@ class Inferred:
             raise EvaluationError("what was factorised is gone after pickling; call infer(found.problem, data) again.")
         return chain_of(self, self._predict, steps, seed, exact)
 
+    @spelled(EvaluationError)
     def again(self, data: Any) -> Inferred:
         """Infer from new data of the same problem, with all that is factorised already."""
         if self._renew is None:
@@ -236,12 +241,12 @@ class Inferred:
         with one_thread():  # as the inference itself
             return self._renew(data)
 
+    @spelled(EvaluationError)
     def field(self, name: str) -> InferredField:
         """Return one unknown field."""
-        if name not in self.fields:
-            raise EvaluationError(
-                f"'{name}' is no unknown field; they are {choices(self.fields)}.{suggestion(name, self.fields)}"
-            )
+        if not isinstance(name, str) or name not in self.fields:
+            close = suggestion(str(name), self.fields)
+            raise EvaluationError(f"{shown(name)} is no unknown field; they are {choices(self.fields)}.{close}")
         return self.fields[name]
 
     @property
@@ -251,11 +256,20 @@ class Inferred:
 
         return report_of(self)
 
+    @spelled(EvaluationError)
     def plot(self, file: str | None = None) -> Any:
         """Draw the fit, what it leaves, the error bars and the steps; return the figure."""
         from frozenpinn.inverse.report import plot_of
 
         return plot_of(self, file)
+
+
+def check_draws(n: object, seed: object) -> None:
+    """Refuse numbers of draws, and seeds, that are none."""
+    if not is_whole(n) or not 0 < n <= 10**6:  # type: ignore[operator]
+        raise EvaluationError(f"n is how many draws there are, from 1 to 1000000; got {shown(n)}.")
+    if not is_whole(seed) or seed < 0:  # type: ignore[operator]
+        raise EvaluationError(f"seed must be a whole number from 0 on, got {shown(seed)}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,6 +315,7 @@ class InferredField:
     def __repr__(self) -> str:
         return f"InferredField('{self.name}', {self.effective:.3g} effective degrees of freedom)"
 
+    @spelled(EvaluationError)
     def __call__(self, *where: Any, std: bool = False) -> Any:
         """Return the values at coordinates, given as arrays that broadcast; with ``std``, their deviations, too."""
         x, shape = self._points(where)
@@ -309,6 +324,7 @@ class InferredField:
         spread = values * deviations if self.positive else deviations
         return (values.reshape(shape), spread.reshape(shape)) if std else values.reshape(shape)
 
+    @spelled(EvaluationError)
     def band(self, *where: Any, level: float | None = None) -> tuple[Array, Array]:
         """Return between which values the field lies at each point, with the probability ``level``."""
         x, shape = self._points(where)
@@ -318,8 +334,10 @@ class InferredField:
         low, high = (np.exp(end) if self.positive else end for end in ends)
         return low.reshape(shape), high.reshape(shape)
 
+    @spelled(EvaluationError)
     def sample(self, n: int, *where: Any, seed: int = 0) -> Array:
         """Draw n fields, and return their values at coordinates, shape (n, …)."""
+        check_draws(n, seed)
         x, shape = self._points(where)
         drawn = np.random.default_rng(seed).multivariate_normal(self.mean, self.covariance, size=n, method="eigh")
         inner = self.start + drawn @ self.functions(x).T

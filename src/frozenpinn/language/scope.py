@@ -47,11 +47,11 @@ def spelled_out(name: str) -> str:
 
 def same_name(word: str, names: Iterable[str]) -> str | None:
     """Return the name that a word stands for: itself, or one that is spelled alike; None if there is none."""
+    if not isinstance(word, str):
+        return None
     names = list(names)
     if word in names:
         return word
-    if not isinstance(word, str):
-        return None
     wanted = spelled_out(word)
     return next((name for name in names if spelled_out(name) == wanted), None)
 

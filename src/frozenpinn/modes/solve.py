@@ -50,7 +50,7 @@ class Round(NamedTuple):
 
     def rank(self, count: int) -> tuple[float, float]:
         """How good it is: few values missing, then small errors."""
-        return float(self.missing(count)), self.worst
+        return float(self.missing(count)), float("inf") if np.isnan(self.worst) else self.worst
 
 
 def find_modes(
@@ -181,7 +181,7 @@ def _notes(plan: ModePlan, best: Round, tol: float | None) -> list[str]:
                 f"others may belong to the same cluster as {complex(near[0]):.6g}, of which this may be a part"
             )
             warn(notes[-1])
-    if tol is not None and found == plan.count and best.worst > tol:
+    if tol is not None and found == plan.count and not best.worst <= tol:
         notes.append(f"the tolerance {tol:g} was not met; the largest relative error is about {best.worst:.1g}")
     return notes
 

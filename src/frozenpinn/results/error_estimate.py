@@ -149,7 +149,7 @@ class ErrorEstimate(Mapping[str, float]):
 
     def holds_until(self, tol: float) -> float:
         """Return up to when all fields are estimated to be within a tolerance."""
-        above = np.any([np.asarray(curve) > tol for curve in self.curves.values()], axis=0)
+        above = np.any([~(np.asarray(curve) <= tol) for curve in self.curves.values()], axis=0)
         if not np.any(above):
             return float(self.times[-1])
         return float(self.times[max(0, int(np.argmax(above)) - 1)])

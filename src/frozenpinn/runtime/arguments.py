@@ -170,7 +170,7 @@ def _checked(
     function: Callable[..., Any], name: str, kind: type[FrozenPinnError], hints: Mapping[str, str]
 ) -> Callable[..., Any]:
     signature = inspect.signature(function)
-    known = [parameter for parameter in signature.parameters if parameter != "self"]
+    known = [parameter for parameter in signature.parameters if parameter not in ("self", "cls")]
 
     @wraps(function)
     def called(*given: Any, **named: Any) -> Any:

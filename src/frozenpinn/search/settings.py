@@ -421,7 +421,7 @@ def check_kinds(settings: Any) -> None:
     _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
     if settings.boundary_points is not None:
         _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
-    if not (settings.cutoff is None or settings.cutoff == "auto" or isinstance(settings.cutoff, SVDLayer)):
+    if not (settings.cutoff is None or isinstance(settings.cutoff, SVDLayer) or str(settings.cutoff) == "auto"):
         _check_between("the SVD cut-off", settings.cutoff)
     check_flag("quadrature", settings.quadrature)
     literal = "quadrature=False" if not settings.quadrature else "an SVDLayer"

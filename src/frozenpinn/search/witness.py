@@ -83,7 +83,7 @@ def estimate_error(solution: Solution) -> Solution:
         return replace(solution, error_estimate=ErrorEstimate.unknown(solution.problem))
     witness = found.solution
     estimate = task.kind.compare(solution, witness, task)
-    if estimate.worst > unresolved:
+    if not estimate.worst <= unresolved:
         warn(
             f"the estimated relative error is {estimate.worst:.2g}: the solution is not resolved. "
             "Use a larger width, or a shorter time if the dynamics is chaotic."

@@ -125,6 +125,7 @@ class Measurements:
         vars(self).update(quantity=quantity, side=side, regions=None, integral=False)
 
     @classmethod
+    @spelled(ProblemError)
     def averages(
         cls,
         regions: Domain | str | Sequence[Domain | str],
@@ -164,6 +165,7 @@ class Measurements:
         return len(self.values)
 
     @classmethod
+    @spelled(ProblemError)
     def read(cls, file: str | os.PathLike[str], field: str | None = None, noise: Noise = None) -> Measurements:
         """Read a CSV file with a header: the coordinates, ``t`` if there is one, one field, and maybe ``noise``.
 
@@ -190,6 +192,7 @@ class Measurements:
         return cls(points, column[str(wanted)], column.get(TIME), name, suffix, own)
 
     @classmethod
+    @spelled(ProblemError)
     def read_all(cls, file: str | os.PathLike[str], noise: Noise = None) -> list[Measurements]:
         """Read every column of values of a CSV file, as :meth:`read` does one."""
         measured = _columns(read_csv(file)[0])[1]
@@ -198,6 +201,7 @@ class Measurements:
         )
 
     @classmethod
+    @spelled(ProblemError)
     def from_xarray(cls, data: Any, field: str | None = None, noise: Noise = None) -> Measurements:
         """Return the entries of an xarray DataArray, or of one variable of a Dataset; missing ones are left out.
 

@@ -68,7 +68,7 @@ def sensitivity(runs: xarray.Dataset, field: str | None = None) -> xarray.Datase
     _check_sweep(runs, "sensitivity")
     names = _fields(runs)
     name = names[0] if field is None and len(names) == 1 else field
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise EvaluationError(f"field is one of {choices(names)}, got {shown(field)}.")
     about = json.loads(runs.attrs["sweep"])
     if about.get("design") != "saltelli":

@@ -12,7 +12,7 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError, choices
 from frozenpinn.language.functions import real_number
-from frozenpinn.runtime.arguments import is_complex, reals, shown, spelled
+from frozenpinn.runtime.arguments import is_complex, is_whole, reals, shown, spelled
 
 if TYPE_CHECKING:
     from frozenpinn.tables.splines import Axis, GridSpline
@@ -79,8 +79,8 @@ class Table:
         own = _numbers(values, "the values of a table")
         if own.ndim == 0 or own.size < 2:
             raise ProblemError(f"a table needs at least two values, got {shown(values)}; a constant is just a number.")
-        if degree not in _DEGREES:
-            raise ProblemError(f"the degree of a table is one of {choices(map(str, _DEGREES))}, got {degree!r}.")
+        if not is_whole(degree) or degree not in _DEGREES:
+            raise ProblemError(f"the degree of a table is one of {choices(map(str, _DEGREES))}, got {shown(degree)}.")
         places = {name: _numbers(given, f"the coordinate '{name}'") for name, given in coordinates.items()}
         vars(self).update(
             values=own,

@@ -13,13 +13,24 @@ import numpy as np
 from frozenpinn import boundary, domains, integrators, samplers
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.geometry import Ball, Box, Disk, Domain, Implicit, Interval, Polygon, read_mesh
+from frozenpinn.inverse.design import design
+from frozenpinn.inverse.infer import infer
+from frozenpinn.inverse.result import Inferred
 from frozenpinn.load import load
+from frozenpinn.model import model
+from frozenpinn.modes.modes import modes, stability
+from frozenpinn.output.page import page
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arguments import spelled
 from frozenpinn.search.settings import Settings, Windows
 from frozenpinn.solve import check, estimate_error, solve
 from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin
+from frozenpinn.statement.eigenvalue import Eigenvalue
+from frozenpinn.statement.measurements import Measurements, Relative
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.unknowns import Unknown, UnknownField
+from frozenpinn.sweeps import sensitivity, summary, surrogate, sweep
+from frozenpinn.tables.table import Table
 from frozenpinn_lab.fuzzing.junk import called, spoiled
 from frozenpinn_lab.fuzzing.trial import Trial
 
@@ -27,6 +38,7 @@ Call = tuple[str, Callable[..., object], Mapping[str, Any]]
 CORNERS = [[0, 0], [2, 0], [2, 1], [0, 1]]
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+UNIT = Interval(0, 1)
 HEAT: dict[str, Any] = {
     "equation": "u_t = k*u_xx",
     "domain": Interval(0, 1),
@@ -56,7 +68,70 @@ def _with(function: Callable[..., object], given: Mapping[str, Any]) -> Callable
 
 
 def _table() -> list[Call]:
-    return [*_domains(), *_statements(), *_solves(), *_solutions(), *_files()]
+    return [*_domains(), *_statements(), *_solves(), *_solutions(), *_files(), *_inverse(), *_arrays(), *_sweeps()]
+
+
+def _inverse() -> list[Call]:
+    unknown = Problem(**{**HEAT, "parameters": {"k": Unknown(0.4)}})
+    x = [0.2, 0.4, 0.6, 0.8]
+    data: dict[str, Any] = {"points": x, "values": [0.3, 0.5, 0.5, 0.3], "times": 0.1, "noise": 0.1}
+
+    def inferred(**given: Any) -> object:
+        return infer(unknown, Measurements(**given))
+
+    return [
+        ("Measurements", Measurements, {**data, "field": "u", "derivative": ""}),
+        (
+            "Measurements.averages",
+            Measurements.averages,
+            {"regions": UNIT, "values": [0.3], "times": 0.1},
+        ),
+        ("infer (Measurements)", inferred, data),
+        ("infer", infer, {"problem": unknown, "data": Measurements(**data), "seed": 0, "level": 0.9, "starts": 0}),
+        ("design", design, {"problem": unknown, "points": x, "count": 2, "times": [0.1] * 4, "noise": 0.1}),
+        ("Unknown", Unknown, {"start": 1.0, "lower": 0.0, "upper": 2.0}),
+        ("UnknownField", UnknownField, {"start": 1.0, "positive": True, "of": "t"}),
+        ("Relative", Relative, {"part": 0.1}),
+        ("model", model, {"problem": unknown, "tol": 1e-2, "seed": 0}),
+        ("found.again", _found().again, {"data": Measurements(**data)}),
+        ("found.sample", _found().sample, {"n": 2, "seed": 0}),
+        ("found.field", _found().field, {"name": "u"}),
+        ("found.plot", _found().plot, {"file": None}),
+    ]
+
+
+@cache
+def _found() -> Inferred:
+    unknown = Problem(**{**HEAT, "parameters": {"k": Unknown(0.4)}})
+    return infer(unknown, Measurements([0.2, 0.4, 0.6, 0.8], [0.3, 0.5, 0.55, 0.3], times=0.1, noise=0.02))
+
+
+def _arrays() -> list[Call]:
+    x = np.linspace(0, 1, 11)
+    drum: dict[str, Any] = {"equation": "-u_xx = lam*u", "domain": Interval(0, 1), "boundary": "u = 0"}
+    shaking = Problem(**drum, parameters={"lam": Eigenvalue()})
+    return [
+        ("Table", Table, {"values": np.sin(x), "x": x, "degree": 3, "smooth": False, "cells": False}),
+        ("Problem (array)", Problem, {**HEAT, "initial": np.sin(np.pi * x)}),
+        ("Problem (masked)", Problem, {**HEAT, "initial": np.ma.masked_greater(x, 0.5)}),
+        ("modes", modes, {"problem": shaking, "count": 2, "near": 0.0, "tol": 1e-2, "time_limit": 5}),
+        ("stability", stability, {"steady_state": None, "count": 2}),
+    ]
+
+
+def _sweeps() -> list[Call]:
+    return [
+        ("summary", summary, {"runs": _runs(), "quantiles": [0.1, 0.9]}),
+        ("surrogate", surrogate, {"runs": _runs()}),
+        ("surrogate(…)", surrogate(_runs()), {"k": 0.5}),
+        ("sensitivity", sensitivity, {"runs": _runs(), "field": "u"}),
+        ("page", page, {"shown": _solution(), "file": "p.html", "title": "text"}),
+    ]
+
+
+@cache
+def _runs() -> Any:
+    return sweep(Problem(**HEAT), {"k": [0.2, 0.3, 0.4, 0.5, 0.6]}, tol=1e-2, points=3, times=[0, 0.1], progress=False)
 
 
 def _domains() -> list[Call]:

@@ -174,8 +174,13 @@ def _other_characters(text: str, rng: np.random.Generator) -> str:
 
 def _nested(text: str, rng: np.random.Generator) -> str:
     """Put a domain inside domains, or lists inside lists."""
-    depth = int(10 ** rng.uniform(0, 3.5))
-    if rng.random() < 0.5:
+    depth = int(10 ** rng.uniform(0, 4.5))
+    choice = rng.random()
+    if choice < 0.2:
+        return f"{text}\n[{'.'.join(['a'] * depth)}]\nb = 1"
+    if choice < 0.3:
+        return text + "\n[parameters2]\n" + "".join(f"p{i} = {i}\n" for i in range(depth))
+    if choice < 0.6:
         return text.partition("[domain]")[0] + "boundary2 = " + "[" * depth + "]" * depth
     inner = '{kind = "disk"}'
     for _ in range(min(depth, 300)):

@@ -59,10 +59,16 @@ def _msh() -> str:
     return f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n{nodes}$EndNodes\n$Elements\n2\n{cells}$EndElements\n"
 
 
+def _off() -> str:
+    vertices = "".join(f"{x} {y} {z}\n" for x, y, z in CORNERS)
+    return f"OFF\n5 6 0\n{vertices}" + "".join(f"3 {a} {b} {c}\n" for a, b, c in FACES)
+
+
 FILES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("obj", _obj),
     ("stl", _stl),
     ("ply", _ply),
+    ("off", _off),
     ("vtk", _vtk),
     ("msh", _msh),
 )
@@ -115,6 +121,8 @@ def _file(which: tuple[str, Callable[[], str]], rng: np.random.Generator) -> Tri
             lines[i] = " ".join(words)
         elif choice < 0.65:
             lines[i], lines[j] = lines[j], lines[i]
+        elif choice < 0.68:
+            lines = lines[: i + 1]
         elif choice < 0.8:
             lines.insert(j, lines[i])
         else:

@@ -210,7 +210,7 @@ def indices(given: Any, columns: int, count: int, what: str) -> Array:
     """Return a table of vertex numbers, or say what is wrong with it."""
     given = unmasked(given, f"{what} are rows of {columns} vertex numbers", ProblemError)
     try:
-        table = np.asarray(given)
+        table: Array = np.asarray([] if isinstance(given, range) else given)  # a range may be endless
     except ValueError:
         raise ProblemError(f"{what} are rows of {columns} vertex numbers, all of the same length.") from None
     if table.ndim != 2 or table.shape[1] != columns or not len(table) or table.dtype.kind not in "iu":
