@@ -387,8 +387,7 @@ class Place:
     """Orders the scripts of a group as the entries are listed here, for sphinx-gallery."""
 
     def __init__(self, folder: str):
-        _, entries = GROUPS[Path(folder).name]
-        self.names = [f"plot_{entry.name}.py" for entry in entries]
+        self.names = [f"plot_{entry.name}.py" for _, entries in GROUPS.values() for entry in entries]
 
     def __call__(self, file: str) -> int:
         """Return the place of a script."""
