@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "abort_on_example_error": True,
     "capture_repr": (),
+    "within_subsection_order": gallery_problems.Place,
     "image_scrapers": (gallery_problems.shown,),
     "matplotlib_animations": False,
     "plot_gallery": "True",

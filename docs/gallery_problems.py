@@ -383,6 +383,17 @@ def write(folder: Path) -> int:
     return count
 
 
+class Place:
+    """Orders the scripts of a group as the entries are listed here, for sphinx-gallery."""
+
+    def __init__(self, folder: str):
+        self.names = [f"plot_{entry.name}.py" for _, entries in GROUPS.values() for entry in entries]
+
+    def __call__(self, file: str) -> int:
+        """Return the place of a script."""
+        return self.names.index(file)
+
+
 def shown(block: Any, variables: dict[str, Any], gallery: dict[str, Any]) -> str:
     """Show the figures of a block, one panel as a thumbnail, and the pages that it has written, for sphinx-gallery."""
     import matplotlib.pyplot as plt

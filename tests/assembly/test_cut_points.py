@@ -60,3 +60,12 @@ def test_the_heat_of_a_source_with_hard_edges_is_right():
     room = with_source(ROOM, "10*where((x - 0.5)**2 + (y - 0.5)**2 < 0.09, 1, 0)")
     solution = fp.solve(room, settings=fp.Settings(width=200))
     assert solution.integral(t=1, rtol=1e-6) == pytest.approx(0.9 * np.pi, rel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
+def test_an_insulated_room_of_two_materials_keeps_its_heat():
+    metal = "where((x - 0.4137)**2 + (y - 0.43)**2 < 0.09, 100, 1)"
+    room = fp.Problem(f"u_t = div({metal}*grad(u))", ROOM, (0, 0.1), "1 + exp(-20*((x - 0.2)**2 + y**2))", "u_n = 0")
+    solution = fp.solve(room, settings=fp.Settings(width=200))
+    heat = [float(solution.integral(t=t, rtol=1e-4)) for t in (0, 0.1)]
+    assert heat[1] == pytest.approx(heat[0], abs=2e-3)

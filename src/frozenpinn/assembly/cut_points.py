@@ -13,6 +13,7 @@ from operator import and_, sub
 import numpy as np
 import sympy as sp
 
+from frozenpinn.assembly.parts import count_of_parts
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Box, Domain, Interval, Points
 from frozenpinn.language.jets import JetSpace
@@ -31,6 +32,8 @@ def cut_points(problem: Problem, count: int) -> Points | None:
     """Return about as many points as wanted, so many on each part of the domain; None if nothing cuts it."""
     own = 60  # points of a part, at least
     domain = problem.domain
+    if problem.interfaces is not None:
+        own = count // (2 * count_of_parts(problem))  # as each has neurons of its own
     if domain.dimension not in _DIMENSIONS or any(domain.periodic):
         return None
     return _on_parts(problem, count, own)

@@ -37,14 +37,18 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
                 raise StorageError(f"the arrays {', '.join(names)} of '{folder}' have different lengths")
 
 
-def check_pieces(pieces: Sequence[Mapping[str, Any]], time: Sequence[float]) -> None:
-    """Refuse windows in time that leave gaps, or that do not cover the time of the problem, and impossible orders."""
+def check_pieces(pieces: Sequence[Mapping[str, Any]], time: Sequence[float], stopped: bool = False) -> None:
+    """Refuse windows in time that leave gaps, or that do not cover the time of the problem, and impossible orders.
+
+    Where an event has stopped a solution, its last window may reach beyond.
+    """
     ends = [(piece["start"], piece["end"]) for piece in pieces]
     if not ends or not all(between(t, -1e300, 1e300) for t in (*time, *(t for own in ends for t in own))):
         raise StorageError("the windows in time have no start and end")
     slack = 1e-6 * abs(time[1] - time[0])
     within = [(before[1], after[0]) for before, after in pairwise(ends)]
-    joints = [(time[0], ends[0][0]), *within, (ends[-1][1], time[1])]
+    end = max(ends[-1][1], time[1]) if stopped else time[1]
+    joints = [(time[0], ends[0][0]), *within, (ends[-1][1], end)]
     if any(abs(a - b) > slack for a, b in joints) or any(start > end for start, end in ends):
         raise StorageError("the windows in time do not cover the time of the problem")
     for piece in pieces:

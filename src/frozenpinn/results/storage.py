@@ -152,9 +152,10 @@ class StoredLift:
 def rebuilt_solution(meta: dict[str, Any], arrays: Arrays) -> Solution:
     """Return a stored solution, every field of which can be evaluated."""
     check_arrays(arrays)
+    stopped = meta.get("event") is not None
     for entry in (meta, meta["witness"]):
         if entry is not None:
-            check_pieces(entry["pieces"], meta["time"])
+            check_pieces(entry["pieces"], meta["time"], stopped)
     solution = _rebuild(_of_format_7(meta, arrays) if meta["format"] < FORMAT else meta, arrays)
     _probe(solution)
     return solution

@@ -195,7 +195,7 @@ class Plan:
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
         points = points_on_parts(problem, int(np.prod(self.counts)))
-        if points is None and self.frame.method == "gauss" and problem.interfaces is None:
+        if points is None and self.frame.method == "gauss":
             points = cut_points(problem, int(np.prod(self.counts)))
         if points is None:
             points = with_small_parts(problem, problem.domain.sample(n, self.frame.method, self.task.seed))
