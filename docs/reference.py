@@ -50,6 +50,8 @@ def _entry(module: ModuleType, name: str) -> list[str]:
         options = (
             [] if issubclass(found, BaseException) else ["   :members:", "   :inherited-members: dict, tuple, str"]
         )
+        if getattr(vars(found).get("__call__"), "__doc__", None):  # how its values are called
+            options.append("   :special-members: __call__")
         twice = [] if module is frozenpinn or name not in frozenpinn.__all__ else ["   :no-index:"]
         return [f".. {kind}:: {full}", *options, *twice]
     if callable(found):

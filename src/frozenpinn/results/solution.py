@@ -61,21 +61,22 @@ class Solution(Shown):
     ----------
     problem
         What was solved.
-    pieces
-        The windows of time, each with its own basis; mostly there is one.
-    sampler, width, counts
-        Name of the sampler, neurons (per axis of a product), and points.
-    bytes, operations
-        About how much memory and how many floating point operations the solve has taken.
-    seconds
-        Wall-clock seconds of each stage.
-    notes
-        What else there is to say.
     error_estimate
         Estimated relative L² error by field and its course in time, if a tolerance was given or after
         :func:`frozenpinn.estimate_error`; None otherwise.
     verdict
         What became of the tolerance; None if none was given.
+    notes
+        What else there is to say.
+    decisions
+        The transforms, enrichments, trials, fallbacks, routes and raised estimates that took part, with their reasons;
+        ``Settings(without=(…))`` switches them off by name.
+    seconds
+        Wall-clock seconds of each stage.
+    stopped
+        When the condition held that the solve was to stop at; None if there was none.
+    facts
+        What is known of the solve of a static problem; None for others.
     witness
         The other solution from which the error was estimated: coarser than this one after a search for a tolerance,
         finer after :func:`frozenpinn.estimate_error` and where a width was given.
@@ -83,13 +84,12 @@ class Solution(Shown):
         If u(x, t) = v(P x, t) was found with fewer coordinates, on the :attr:`subspace` P: v. None otherwise.
     provenance
         With which settings, seed and tolerances it was solved; None if it was read from a file or made by hand.
-    facts
-        What is known of the solve of a static problem; None for others.
-    stopped
-        When the condition held that the solve was to stop at; None if there was none.
-    decisions
-        The transforms, enrichments, trials, fallbacks, routes and raised estimates that took part, with their reasons;
-        ``Settings(without=(…))`` switches them off by name.
+    pieces
+        The windows of time, each with its own basis; mostly there is one.
+    sampler, width, counts
+        Name of the sampler, neurons (per axis of a product), and points.
+    bytes, operations
+        About how much memory and how many floating point operations the solve has taken.
 
     Examples
     --------
