@@ -175,6 +175,10 @@ def test_calls_of_inference_and_its_results():
     ):
         with pytest.raises(fp.FrozenPinnError, match=re.escape(text)):
             call()
+    with pytest.raises(fp.ProblemError, match="does not depend on the unknowns, or their noise= is out of proportion"):
+        fp.design(unknown, [0.2, 0.4], 1, times=[0.1, 0.1], noise=1e308)
+    with pytest.raises(fp.SettingsError, match=r"near is a number; .* Got inf"):
+        fp.modes(unknown, near=np.inf)
     found = fp.infer(unknown, data)
     for call, text in (
         (found.again, "again(): missing a required argument: 'data'"),

@@ -129,11 +129,6 @@ def test_constraints_of_complex_fields():
         fp.Problem("lap(u) = 0", line, boundary="u_n = 0", constraint="mean(u) = I")
 
 
-def test_eigenvalues_of_complex_equations_are_refused():
-    with pytest.raises(fp.ProblemError, match="'u' is complex, and its two real parts have each real eigenvalue twice"):
-        fp.Problem("I*u_x = lam*u", RING, parameters={"lam": fp.Eigenvalue()})
-
-
 def test_arrays_of_complex_numbers():
     x = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     problem = state("psi_t = psi_xx", np.exp(1j * x))

@@ -48,8 +48,8 @@ def _on_axis(problem: Problem, equation: Equation, axis: int) -> Finding | None:
     """Look at all coefficients of derivatives along an axis, the highest first."""
     x = problem.jets.x[axis]
     for jet, coefficient in _coefficients(problem, equation, axis):
-        below, above = _beside(problem, coefficient, axis)
-        size = float(np.max(np.abs([below, above]), initial=0.0))
+        below, above, inside = _beside(problem, coefficient, axis)
+        size = float(np.max(np.abs([below, above, inside]), initial=0.0))  # sin(2*pi) is not quite 0
         if not np.isfinite(size) or np.max(np.abs(above - below), initial=0.0) <= _JUMPS * size:
             continue
         at = int(np.argmax(np.abs(above - below)))
@@ -84,17 +84,21 @@ def _lowered(jet: Jet, axis: int) -> Jet:
     return replace(jet, alpha=tuple(max(0, a - (i == axis)) for i, a in enumerate(jet.alpha)))
 
 
-def _beside(problem: Problem, coefficient: sp.Expr, axis: int) -> tuple[Array, Array]:
-    """Return a coefficient at places on the lower and on the upper end of an axis, for any values of the fields."""
+def _beside(problem: Problem, coefficient: sp.Expr, axis: int) -> tuple[Array, Array, Array]:
+    """Return a coefficient on the lower and the upper end of an axis and in between, for any values of the fields."""
     rng, domain = np.random.default_rng(Seed.PROBE), problem.domain
     fields = problem.jets.jets_in(coefficient)
     numbers = dict(zip(fields, map(sp.Float, rng.uniform(0.5, 1.5, len(fields))), strict=True))
     program = problem.compile([coefficient.xreplace(numbers)])
     places = domain.sample(_LOOKS, "random", rng).x.copy()
     times = rng.uniform(*problem.time, _LOOKS) if problem.time[1] > problem.time[0] else np.zeros(_LOOKS)
-    found = []
-    for end in (domain.lower, domain.upper):
-        places[:, axis] = end[axis]
+
+    def values() -> Array:
         with np.errstate(all="ignore"):
-            found.append(np.broadcast_to(np.asarray(program(*places.T, times)[0], dtype=float), _LOOKS).copy())
-    return found[0], found[1]
+            return np.broadcast_to(np.asarray(program(*places.T, times)[0], dtype=float), _LOOKS).copy()
+
+    inside = values()
+    places[:, axis] = domain.lower[axis]
+    below = values()
+    places[:, axis] = domain.upper[axis]
+    return below, values(), inside

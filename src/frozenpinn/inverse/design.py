@@ -77,6 +77,10 @@ def chosen_sensors(question: Question, count: int) -> Design:
     """Choose sensors one after another, each the one that shrinks the volume of the error bars most."""
     numbers, slopes = question.numbers, slopes_at_start(question)
     scaled = slopes * numbers.scales
+    if not 1e-100 < float(np.linalg.norm(scaled)) < 1e100:
+        raise ProblemError(
+            "what the candidates would measure does not depend on the unknowns, or their noise= is out of proportion."
+        )
     information = (
         1e-6
         * float(  # before the first sensor, relative to that of all of them

@@ -91,8 +91,8 @@ def infer(
     question = Question.asked("infer", problem, data, seed, settings, rules)
     if not between(level, 1e-12, 1.0 - 1e-12):
         raise SettingsError(f"level must lie between 0 and 1, got {shown(level)}; 0.95 is usual.")
-    if starts is not None and (not is_whole(starts) or starts < 0):
-        raise SettingsError(f"starts is how many other starts are tried, 0 or more; got {shown(starts)}.")
+    if starts is not None and (not is_whole(starts) or not 0 <= starts <= 100_000):
+        raise SettingsError(f"starts is how many other starts are tried, from 0 to 100000; got {shown(starts)}.")
     question = replace(question, starts=starts, level=level)
     budget, stages = Budget(time_limit), ["the start"]
     with listening(progress) as heard, one_thread():  # many small factorisations, which lose by a second one
@@ -163,7 +163,7 @@ class Kept:
         if not data.noise_is_known:
             return self.sigmas if same else data.sigmas(question.rules)
         known = data.sigmas(question.rules, self.fit.prediction.values if same else None)
-        return np.sqrt(known**2 + self.second.blur**2)
+        return np.hypot(known, self.second.blur)
 
     def again(self, given: Any) -> Inferred:
         """Infer from new data near the old fit, with what is factorised; numbers anew if that does not reach so far."""

@@ -300,4 +300,5 @@ class MovedForward:
 
 
 def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
+    size = float(np.max(np.abs(values), initial=0.0)) or 1.0  # squares may overflow
+    return size * float(np.sqrt(np.mean(np.square(values / size))))

@@ -15,7 +15,7 @@ from frozenpinn.modes.result import Modes
 from frozenpinn.modes.solve import find_modes
 from frozenpinn.modes.stability import Stability, at_rest
 from frozenpinn.results.solution import Solution
-from frozenpinn.runtime.arguments import spelled
+from frozenpinn.runtime.arguments import shown, spelled
 from frozenpinn.runtime.budget import Budget
 from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, read_tolerance
@@ -86,8 +86,9 @@ def modes(
     if not isinstance(problem, Problem):
         raise SettingsError(f"modes() takes a Problem, got {type(problem).__name__}.")
     _check_count(count)
-    if near is not None and (isinstance(near, bool) or not isinstance(near, int | float | complex | np.number)):
-        raise SettingsError(f"near is a number; the eigenvalues nearest to it are returned. Got {near!r}.")
+    is_number = isinstance(near, int | float | complex | np.number) and not isinstance(near, bool)
+    if near is not None and not (is_number and abs(near) < 1e300):
+        raise SettingsError(f"near is a number; the eigenvalues nearest to it are returned. Got {shown(near)}.")
     eigenproblem = _read(problem, about, settings.without if isinstance(settings, Settings) else ())
     target = 0.0 if near is None else complex(near) if np.imag(near) else float(np.real(near))
     options = (tol, seed, Budget(time_limit, memory_limit), progress, settings)

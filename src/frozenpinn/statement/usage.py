@@ -25,7 +25,7 @@ def unused_parameters(problem: Problem) -> tuple[Finding, ...]:
     >>> import frozenpinn as fp
     >>> rod = fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0", parameters={"nu": 0.1})
     >>> print(unused_parameters(rod)[0])
-    warning (unused): the parameter 'nu' is used nowhere: is its name in the equation another one?
+    note (unused): the parameter 'nu' is used nowhere: is its name in the equation another one?
     """
     given = problem.given.get("parameters", {}) if problem.given else {}
     used = {spelled_out(word) for part in problem.given.values() for word in _words(part)} if given else set()
@@ -37,7 +37,7 @@ def unused_parameters(problem: Problem) -> tuple[Finding, ...]:
         f"the parameter{'s' if many else ''} {choices(unused)} {'are' if many else 'is'} used nowhere: "
         f"{'are their names' if many else 'is its name'} in the equation {'others' if many else 'another one'}?"
     )
-    return (Finding("unused", "warning", text),)
+    return (Finding("unused", "note", text),)
 
 
 def _words(given: Any) -> Iterator[str]:
