@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 UNEVEN = 1e3  #: sizes that differ by more than this factor call for units of their own
-HOPELESS = 1e9  #: the factor above which a static problem is not solved in the user's units first
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,11 @@ def scales_of(problem: Problem) -> Scales | None:
     Static problems get theirs from a first solve, as boundary data may be mere round-off; only where sizes differ too
     much for a solve without units are they estimated here.
     """
+    hopeless = 1e9  # the factor above which a static problem is not solved in the user's units first
     if not can_be_scaled(problem):
         return None
     sizes = sizes_of(problem)
-    return Scales.of(sizes) if uneven(sizes, HOPELESS if problem.is_static else UNEVEN) else None
+    return Scales.of(sizes) if uneven(sizes, hopeless if problem.is_static else UNEVEN) else None
 
 
 def scale_findings(problem: Problem) -> list[Finding]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_LOOKS = 24  # places on a seam
-_JUMPS = 1e-7  # part of a coefficient
 
 
 def seam_findings(problem: Problem) -> list[Finding]:
@@ -46,11 +44,12 @@ def _is_cut(problem: Problem, axis: int) -> bool:
 
 def _on_axis(problem: Problem, equation: Equation, axis: int) -> Finding | None:
     """Look at all coefficients of derivatives along an axis, the highest first."""
+    jumps = 1e-7  # part of a coefficient
     x = problem.jets.x[axis]
     for jet, coefficient in _coefficients(problem, equation, axis):
         below, above, inside = _beside(problem, coefficient, axis)
         size = float(np.max(np.abs([below, above, inside]), initial=0.0))  # sin(2*pi) is not quite 0
-        if not np.isfinite(size) or np.max(np.abs(above - below), initial=0.0) <= _JUMPS * size:
+        if not np.isfinite(size) or np.max(np.abs(above - below), initial=0.0) <= jumps * size:
             continue
         at = int(np.argmax(np.abs(above - below)))
         what = f"the coefficient '{shortened(str(coefficient))}' of {problem.jets.name(jet)}"
@@ -86,16 +85,17 @@ def _lowered(jet: Jet, axis: int) -> Jet:
 
 def _beside(problem: Problem, coefficient: sp.Expr, axis: int) -> tuple[Array, Array, Array]:
     """Return a coefficient on the lower and the upper end of an axis and in between, for any values of the fields."""
+    looks = 24  # places on a seam
     rng, domain = np.random.default_rng(Seed.PROBE), problem.domain
     fields = problem.jets.jets_in(coefficient)
     numbers = dict(zip(fields, map(sp.Float, rng.uniform(0.5, 1.5, len(fields))), strict=True))
     program = problem.compile([coefficient.xreplace(numbers)])
-    places = domain.sample(_LOOKS, "random", rng).x.copy()
-    times = rng.uniform(*problem.time, _LOOKS) if problem.time[1] > problem.time[0] else np.zeros(_LOOKS)
+    places = domain.sample(looks, "random", rng).x.copy()
+    times = rng.uniform(*problem.time, looks) if problem.time[1] > problem.time[0] else np.zeros(looks)
 
     def values() -> Array:
         with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(program(*places.T, times)[0], dtype=float), _LOOKS).copy()
+            return np.broadcast_to(np.asarray(program(*places.T, times)[0], dtype=float), looks).copy()
 
     inside = values()
     places[:, axis] = domain.lower[axis]

@@ -195,7 +195,6 @@ class BoundaryData:
         return BoundaryData(shapes.shape[1], self.time, tuple(parts), shapes)
 
 
-_FEW = 16  # up to as many values, compression does not pay
 _SNAPSHOTS = 64
 
 

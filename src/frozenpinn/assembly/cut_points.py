@@ -24,8 +24,6 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 _DIMENSIONS = (2, 3)
-_LOOKS = 4096  # points from which jumps are looked for
-_MOST = 12  # parts; where there are more, they are smaller than any cloud of points resolves
 
 
 def cut_points(problem: Problem, count: int) -> Points | None:
@@ -70,6 +68,7 @@ def _on_parts(problem: Problem, count: int, own: int) -> Points | None:
 @remembered
 def parts_between_jumps(problem: Problem) -> tuple[Domain, ...]:
     """Return the parts of the domain on which no coefficient, source or initial value jumps; () if it is whole."""
+    most = 12  # parts; where there are more, they are smaller than any cloud of points resolves
     domain = problem.domain
     parts: list[Domain] = [Box(domain.lower, domain.upper) if any(domain.periodic) else domain]
     for level in jumps_of(problem):
@@ -79,13 +78,14 @@ def parts_between_jumps(problem: Problem) -> tuple[Domain, ...]:
             continue
         if side is not None:
             parts = [piece for part in parts for piece in _pieces(part, side)]
-        if len(parts) > _MOST:
+        if len(parts) > most:
             return ()
     return tuple(parts) if len(parts) > 1 else ()
 
 
 def _one_side(problem: Problem, level: sp.Expr) -> Domain | None:
     """Return where a function has one sign: within a box around its zeros, however small, if these do not reach out."""
+    looks = 4096  # points from which jumps are looked for
     from frozenpinn.geometry import Implicit  # which few problems need
 
     domain, beyond = problem.domain, 0.1
@@ -94,7 +94,7 @@ def _one_side(problem: Problem, level: sp.Expr) -> Domain | None:
         return None
     low, high = np.min(zeros, axis=0), np.max(zeros, axis=0)
     margin = beyond * np.maximum(high - low, 1e-3 * np.max(high - low))
-    x = domain.sample(_LOOKS, "random", Seed.PROBE).x
+    x = domain.sample(looks, "random", Seed.PROBE).x
     outside = x[np.any((x < low - margin) | (x > high + margin), axis=1)]
     signs = np.sign(_values(problem, level, outside))
     if len(outside) and np.all(signs == signs[0]):

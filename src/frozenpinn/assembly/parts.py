@@ -19,7 +19,6 @@ from frozenpinn.statement.level_sets import Reached, reached
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_SCANNED = 20_000  # points among which parts are looked for
 _MOST = 12  # parts
 _AROUND = 4096  # points from which interfaces are reached, in search of small parts
 _POLES = {2: 10, 3: 3}  # highest order of the multipoles of a part inside, in the plane and in space
@@ -37,12 +36,13 @@ class Crossing(NamedTuple):
 @remembered
 def parts_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return the signs of the level functions on each part of the domain, the largest part first; () without any."""
+    scanned = 20_000  # points among which parts are looked for
     least = 1e-3  # share of them that a part must have
     if problem.interfaces is None:
         return ()
     if problem.domain.dimension == 1:
         return _parts_of_line(problem)
-    x = problem.domain.sample(_SCANNED, "random", Seed.PROBE).x
+    x = problem.domain.sample(scanned, "random", Seed.PROBE).x
     found, counts = np.unique(signs_at(problem, x), axis=0, return_counts=True)
     order = [int(i) for i in np.argsort(-counts) if counts[i] >= least * len(x)]
     parts = [tuple(int(s) for s in found[i]) for i in order]

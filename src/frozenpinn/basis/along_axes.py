@@ -24,7 +24,6 @@ _BLOCK = 4_000_000  # numbers held at a time
 _FEW = 400  # places of one axis at which functions are remembered, …
 _SMALL = 20_000  # … if these are no more numbers
 _MANY = 500  # the same, from which on functions are tabulated
-_GRID = 2000  # points that are worth a look whether they are a grid
 
 
 class Summand(NamedTuple):
@@ -119,7 +118,8 @@ def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Ter
 
 def grid_axes(x: Array) -> list[Array] | None:
     """Return the coordinates of the tensor grid that many points are, the last axis fastest; None if they are none."""
-    axes = [np.unique(column) for column in x.T] if len(x) >= _GRID else []
+    grid = 2000  # points that are worth a look whether they are a grid
+    axes = [np.unique(column) for column in x.T] if len(x) >= grid else []
     if not axes or np.prod([float(len(axis)) for axis in axes]) != len(x):
         return None
     return axes if np.array_equal(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(x.shape), x) else None

@@ -16,8 +16,6 @@ Array = np.ndarray
 NODES = 16  #: Chebyshev nodes of a piece
 LAST = 4  #: coefficients of a piece that are round-off once its polynomial has converged
 HALVINGS = 14  #: of a piece, before the function has a kink there
-_NEURONS = 10  # of an axis that lie in one piece, before it is halved
-_MOST_PIECES = 400
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +101,8 @@ class Piecewise:
 
 def axis_breaks(origins: Array, low: float, high: float) -> Array:
     """Return where the first pieces of an axis begin and end: few neurons lie in each."""
-    inner = np.sort(origins)[_NEURONS // 2 :: _NEURONS]
+    neurons = 10  # of an axis that lie in one piece, before it is halved
+    inner = np.sort(origins)[neurons // 2 :: neurons]
     margin = 1e-6 * (high - low)
     inner = inner[(inner > low + margin) & (inner < high - margin)]
     apart = np.diff(inner, prepend=low) > margin
@@ -116,6 +115,7 @@ def tabulated(values: Callable[[Array], Array], breaks: Array) -> Piecewise | No
     Breaks are dense where neurons are, and so are the places that tell the size of functions and their round-off: a
     function that is large in a front alone would else seem small, and never exact enough.
     """
+    most_pieces = 400
     places = np.interp(np.linspace(0, len(breaks) - 1, 65)[1::2], np.arange(len(breaks)), breaks)[:, None]
     known = values(nodes_between(breaks[:-1], breaks[1:]).ravel())
     limit = round_off(lambda x: values(x[:, 0]), places, breaks[-1:] - breaks[0], known, 2e-14)
@@ -128,7 +128,7 @@ def tabulated(values: Callable[[Array], Array], breaks: Array) -> Piecewise | No
         edges.append(middle)  # also of what is fine: round-off is not the same everywhere, and may cancel in sums
         low, high = pending[~fine].T
         pending = np.stack([[low, middle[~fine]], [middle[~fine], high]]).transpose(0, 2, 1).reshape(-1, 2)
-        if not len(pending) or len(pending) > _MOST_PIECES:
+        if not len(pending) or len(pending) > most_pieces:
             break
     if len(pending):
         return None

@@ -10,7 +10,6 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.runtime.arguments import reals, shown
 
 Array = np.ndarray
-MAX_DIMENSION = 400  # beyond, the unit ball has no volume in floating point numbers
 SMALLEST, LARGEST = 1e-50, 1e50  # lengths of which volumes are floating point numbers
 
 
@@ -39,9 +38,10 @@ def numbers(given: Any, columns: int | None, what: str) -> Array:
 
 def check_dimension(dimension: object) -> None:
     """Refuse a number of coordinates that is none, or that no volume can be computed in."""
+    max_dimension = 400  # beyond, the unit ball has no volume in floating point numbers
     whole = isinstance(dimension, int | np.integer) and not isinstance(dimension, bool)
-    if not whole or not 1 <= dimension <= MAX_DIMENSION:  # type: ignore[operator]
-        raise ProblemError(f"a domain has 1 to {MAX_DIMENSION} dimensions, a whole number; got {shown(dimension)}.")
+    if not whole or not 1 <= dimension <= max_dimension:  # type: ignore[operator]
+        raise ProblemError(f"a domain has 1 to {max_dimension} dimensions, a whole number; got {shown(dimension)}.")
 
 
 def place(x: Array) -> str:

@@ -21,7 +21,6 @@ from frozenpinn.errors import ProblemError, SettingsError, choices
 from frozenpinn.runtime.arguments import is_whole, shown, unmasked
 
 Array = np.ndarray
-MAX_POINTS = 10**8  #: of one set; each coordinate of them takes 0.8 GB
 _BITS = 30
 #: Degree, inner coefficients of the primitive polynomial and first direction numbers of the second coordinate, third, …
 _KNOWN = (
@@ -304,8 +303,9 @@ def generator(rng: Any) -> np.random.Generator:
 
 def check_count(n: object) -> int:
     """Return a number of points, or refuse what is none."""
-    if not is_whole(n) or not 1 <= n <= MAX_POINTS:  # type: ignore[operator]
-        most = f" of at most {MAX_POINTS}" if is_whole(n) and n > MAX_POINTS else ""  # type: ignore[operator]
+    max_points = 10**8  # of one set; each coordinate of them takes 0.8 GB
+    if not is_whole(n) or not 1 <= n <= max_points:  # type: ignore[operator]
+        most = f" of at most {max_points}" if is_whole(n) and n > max_points else ""  # type: ignore[operator]
         raise SettingsError(f"a positive whole number of points{most} is needed, got {shown(n)}.")
     return int(n)  # type: ignore[call-overload]
 

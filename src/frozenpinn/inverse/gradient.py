@@ -29,15 +29,7 @@ from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
 Moved = Callable[[Array, Jet], Array]  #: a derivative of all tangents at points (n, d), shape (n, p)
-BLOCK = 4096  #: points at a time
-CUTOFF = 1e-10  #: singular values of the functions that tangents are made of
-FIRST = (60, 200, 400, 500)  #: neurons of a first network, by dimension (4: more)
 LAST = (400, 520, 640, 640)  #: of the last one
-WIDER = 1.6  #: neurons of the next network, as a multiple of those of one
-ROUGH, FINE = 1e-4, 2e-5  #: estimated error of a step, on the first network and later; slopes have some hundredth of it
-AGREE = 1e-5  #: difference of slopes on two networks, the finer of which is then taken
-DOUBT = 1e-3  #: difference of the last two that is told
-SMALL = 1e-2  #: of the number: slopes that change it by less, if a parameter is doubled, count as that
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +83,10 @@ class Counted:
         return self.share * total
 
     def _blocks(self) -> Iterator[Sensor]:
+        block = 4096  # points at a time
         whole = self.sensor
-        for start in range(0, len(whole.x), BLOCK):
-            some = slice(start, start + BLOCK)
+        for start in range(0, len(whole.x), block):
+            some = slice(start, start + block)
             times = None if whole.times is None else whole.times[some]
             own = {name: getattr(whole, name)[some] for name in ("x", "normals", "owner", "weights")}
             yield replace(whole, times=times, **own)
@@ -120,25 +113,32 @@ def evolution_slopes(
     This is done on ever wider networks until two of them agree; ``sizes`` are those of the parameters, and ``scale`` is
     that of the number.
     """
+    small = 1e-2  # of the number: slopes that change it by less, if a parameter is doubled, count as that
+    doubt = 1e-3  # difference of the last two that is told
+    agree = 1e-5  # difference of slopes on two networks, the finer of which is then taken
+    rough, fine = 1e-4, 2e-5  # estimated error of a step, on the first network and later: 100 times that of slopes
+    wider = 1.6  # neurons of the next network, as a multiple of those of one
+    first = (60, 200, 400, 500)  # neurons of a first network, by dimension (4: more)
+    cutoff = 1e-10  # singular values of the functions that tangents are made of
     solution, (start, end) = counted.solution, counted.problem.time
     moments = counted.sensor.times
     assert moments is not None
     until = float(moments[0])
     problem = counted.problem if until in (start, end) else counted.problem.during((start, until))
     index = min(problem.domain.dimension, 4) - 1
-    width, before, rtol = FIRST[index], None, ROUGH
+    width, before, rtol = first[index], None, rough
     while True:
-        space = drawn_space(problem, width, CUTOFF, seed, directions)
+        space = drawn_space(problem, width, cutoff, seed, directions)
         tangents = Tangents.at(Tangent(problem, solution.jet_values, space, directions), until, rtol)
         slopes = counted.slopes(directions, tangents.moved)
         if before is not None:
-            change = float(np.max(np.abs(slopes - before) * sizes / np.maximum(np.abs(slopes) * sizes, SMALL * scale)))
-            if change <= AGREE:
+            change = float(np.max(np.abs(slopes - before) * sizes / np.maximum(np.abs(slopes) * sizes, small * scale)))
+            if change <= agree:
                 return slopes
-            if WIDER * width > LAST[index]:
+            if wider * width > LAST[index]:
                 break
-        width, before, rtol = int(WIDER * width), slopes, FINE
-    if change > DOUBT:
+        width, before, rtol = int(wider * width), slopes, fine
+    if change > doubt:
         warn(f"the slopes of '{text}' are known to about {change:.1g} only: two networks do not agree on them.")
     return slopes
 

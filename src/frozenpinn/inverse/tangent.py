@@ -291,7 +291,6 @@ class Tangent:
         )
 
 
-AHEAD = 24  # steps whose values of the solution are evaluated at once
 _S6 = 6**0.5
 _NODES = np.array([(4 - _S6) / 10, (4 + _S6) / 10, 1.0])
 _WEIGHTS = np.array(
@@ -302,7 +301,6 @@ _WEIGHTS = np.array(
     ]
 )
 _ERROR = np.array([-13 - 7 * _S6, -13 + 7 * _S6, -1]) / 3
-_REAL = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
 _INTERPOLATION = np.linalg.inv(np.vander([0.0, *_NODES], increasing=True))  # values at the nodes to powers
 
 
@@ -324,6 +322,7 @@ def integrate_tangents(system: Tangent, rtol: float, take: Callable[[Step], None
 
     Steps are the time over powers of two. Times are announced many steps ahead.
     """
+    ahead = 24  # steps whose values of the solution are evaluated at once
     longest, shortest = 4, 22  # powers of two
     (t0, t1), level, at, known = system.problem.time, longest, 0.0, dict[int, float]()
     state, factors, matrix, load = system.initial, _Factors(system), system.matrix(t0), system.forcing(t0)
@@ -332,7 +331,7 @@ def integrate_tangents(system: Tangent, rtol: float, take: Callable[[Step], None
         h = (t1 - t0) * 2.0**-level
         t = t0 + at * (t1 - t0)
         if at >= known.get(level, 0.0):
-            known[level] = min(1.0, at + AHEAD * 2.0**-level)
+            known[level] = min(1.0, at + ahead * 2.0**-level)
             parts = at + 2.0**-level * np.arange(round((known[level] - at) * 2.0**level))
             system.prepare(np.ravel((t0 + parts * (t1 - t0))[:, None] + h * _NODES))
         times = [float(s) for s in t + h * _NODES]
@@ -387,5 +386,6 @@ class _Factors:
 
     def filtered(self, h: float, matrix: Array, defect: Array) -> Array:
         """Return the error of a step, without what is stiff."""
-        factors = self._get(("filter", h), lambda: _REAL / h * np.eye(len(matrix)) - matrix)
+        real = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
+        factors = self._get(("filter", h), lambda: real / h * np.eye(len(matrix)) - matrix)
         return np.asarray(sla.lu_solve(factors, defect, check_finite=False))

@@ -20,7 +20,6 @@ from frozenpinn.language.program import Program, constant_value, is_computable
 
 Array = np.ndarray
 
-MAX_OPERATIONS = 20_000
 MAX_TERMS = 1_000
 MAX_POWER = 100
 MAX_EFFORT = 3_000  #: operations of all derivatives and kinks in one text, some two seconds of SymPy
@@ -97,6 +96,7 @@ def computed(function: Callable[..., Any], *arguments: Any, what: str) -> sp.Exp
 
 def bounded(expression: sp.Expr, what: str) -> sp.Expr:
     """Check one step of a growing expression: its size, and its value if it is a constant."""
+    max_operations = 20_000
     max_bits = 1_100  # beyond the range of a float, exact numbers only cost time
     if expression.is_Rational and max(abs(expression.p), expression.q).bit_length() > max_bits:
         check_constant(expression, what)
@@ -105,9 +105,9 @@ def bounded(expression: sp.Expr, what: str) -> sp.Expr:
         check_constant(expression, what)
     elif not _is_clean(expression):
         _refuse_constant(expression, what)
-    if operations(expression) > MAX_OPERATIONS:
+    if operations(expression) > max_operations:
         raise ExpressionError(
-            f"{what} expands to more than {MAX_OPERATIONS} operations. "
+            f"{what} expands to more than {max_operations} operations. "
             "Use a Python function as parameter for large coefficients."
         )
     return expression

@@ -46,7 +46,6 @@ from frozenpinn.language.values import (
     scalars,
 )
 
-MAX_DEPTH = 60
 _RELATIONS = {"<": sp.StrictLessThan, "<=": sp.LessThan, ">": sp.StrictGreaterThan, ">=": sp.GreaterThan}
 
 
@@ -92,9 +91,10 @@ class _Calls:
 
     def deeper(self, rule: Callable[[], Value]) -> Value:
         """Apply a rule one level further down; deep nesting would exhaust the stack."""
+        max_depth = 60
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.fail(f"nested deeper than {MAX_DEPTH} levels.", self.peek())
+        if self.depth > max_depth:
+            raise self.fail(f"nested deeper than {max_depth} levels.", self.peek())
         value = rule()
         self.depth -= 1
         return value

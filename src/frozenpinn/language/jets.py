@@ -18,7 +18,6 @@ from frozenpinn.language.algebra import expanded
 from frozenpinn.language.quantities import Quantity
 
 TIME = "t"
-MAX_ORDER = 12  # no floating point number survives more differences
 NORMAL = "n"  # suffix of the outward normal derivative in boundary conditions: u_n
 
 
@@ -69,11 +68,12 @@ class JetSpace:
 
     def symbol(self, jet: Jet) -> sp.Symbol:
         """Return the SymPy symbol that stands for ``jet``."""
+        max_order = 12  # no floating point number survives more differences
         if jet not in self._symbols:
             order = jet.order + jet.time
-            if order > MAX_ORDER:
+            if order > max_order:
                 raise ExpressionError(
-                    f"derivatives beyond order {MAX_ORDER} are refused, got {order} of '{jet.field}'."
+                    f"derivatives beyond order {max_order} are refused, got {order} of '{jet.field}'."
                 )
             symbol = sp.Symbol(self.name(jet), real=True)
             self._symbols[jet] = symbol

@@ -16,7 +16,6 @@ from frozenpinn.errors import ExpressionError
 from frozenpinn.language.algebra import exponential, product
 
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
-_LARGEST_POWER = 12  #: of a complex number, multiplied out
 
 
 @dataclass(frozen=True)
@@ -139,9 +138,10 @@ class Arithmetic:
         return self.exponential(self.mul(exponent, self.logarithm(base)))
 
     def _whole_power(self, base: Scalar, exponent: int) -> Scalar:
-        if abs(exponent) > _LARGEST_POWER:
+        largest_power = 12  # of a complex number, multiplied out
+        if abs(exponent) > largest_power:
             raise ExpressionError(
-                f"powers of complex expressions beyond {_LARGEST_POWER} are refused, got {exponent}; write it with "
+                f"powers of complex expressions beyond {largest_power} are refused, got {exponent}; write it with "
                 "abs2(…) or exp(…)."
             )
         result: Scalar = ONE

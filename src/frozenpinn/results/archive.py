@@ -27,8 +27,6 @@ FORMAT = 8  #: of new files …
 OLDEST = 7  #: … and the oldest that can be read; others are refused
 META, CHECKSUM, TABLE = "meta", "checksum", "arrays"
 MAX_META = 2**27  #: bytes of metadata; as objects of Python they take some ten times as much
-MAX_DEPTH = 100  #: levels of lists and tables in the metadata
-MAX_ARRAYS = 1_000_000
 _KINDS = "fciu"  # numbers, and nothing that could be executed
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -132,8 +130,9 @@ class Reader:
 
     def _entries(self, archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         """Return the entries by name: few enough, not compressed, each once, all of them within the file."""
+        max_arrays = 1_000_000
         listed = archive.infolist()
-        if len(listed) > MAX_ARRAYS:
+        if len(listed) > max_arrays:
             self.damaged(f"it has {len(listed)} entries")
         for info in listed:
             if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
@@ -180,11 +179,12 @@ class Reader:
 
     def _meta(self, raw: bytes) -> dict[str, Any]:
         """Return the metadata; their length and nesting are checked before they are parsed."""
+        max_depth = 100  # levels of lists and tables in the metadata
         text = self._array(raw, META).tobytes()
         if len(text) > MAX_META:
             self.damaged(f"'{META}' has {len(text)} bytes, more than {MAX_META}")
-        if _depth(text) > MAX_DEPTH:
-            self.damaged(f"'{META}' is nested deeper than {MAX_DEPTH} levels")
+        if _depth(text) > max_depth:
+            self.damaged(f"'{META}' is nested deeper than {max_depth} levels")
         try:
             meta = json.loads(text.decode())
         except (ValueError, RecursionError) as error:

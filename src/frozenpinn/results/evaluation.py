@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from frozenpinn.statement.frames import Frame
 
 Array = np.ndarray
-_LARGE = 4096  # values of a coordinate from which on repetition is looked for
 _NEIGHBOURS = 16  # points around a point at which its error is looked at …
 _NEAR = 0.02  # … in a neighbourhood of this part of the domain
 
 
 LEAST_VARIATION = 1e-3  #: part of the size of a field: what varies less is judged as if it varied as much
-MAX_VALUES = 10**8  #: of a grid of :meth:`Solution.grid`
 
 
 def arranged(
@@ -94,14 +92,15 @@ def _in_order(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[st
 
 def check_grid_size(points: object, times: object, dimension: int) -> None:
     """Refuse numbers of a grid that are none, and grids that fill the memory."""
+    max_values = 10**8  # of a grid of :meth:`Solution.grid`
     for what, n in (("points", points), ("times", times)):
         if not is_whole(n) or n < 1:  # type: ignore[operator]
             raise EvaluationError(f"{what} is a positive whole number, got {shown(n)}.")
     size = points**dimension * times  # type: ignore[operator]
-    if size > MAX_VALUES:
+    if size > max_values:
         raise EvaluationError(
             f"a grid of {points} points per axis and {times} times has {shown(size, 20)} values, more than "
-            f"{MAX_VALUES}; take fewer, or evaluate the solution part by part."
+            f"{max_values}; take fewer, or evaluate the solution part by part."
         )
 
 
@@ -118,7 +117,8 @@ class Arrangement(NamedTuple):
 
 def without_repetition(array: Array) -> Array:
     """Return a large array with axes of length one where nothing changes along them: those of ``np.meshgrid``."""
-    if array.size < _LARGE:
+    large = 4096  # values of a coordinate from which on repetition is looked for
+    if array.size < large:
         return array
     for axis in (a for a, length in enumerate(array.shape) if length > 1):
         first = array.take([0], axis)

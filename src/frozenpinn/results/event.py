@@ -32,7 +32,6 @@ _EXAMPLE = 'write for example stop="max(u) > 1" or stop="integral(u^2) < 0.1"'
 _TIMES = 256  # parts of the time, in each of which a condition begins to hold at most once
 _PLACES = {1: 1025, 2: 1024}  # where extremes are looked for first; 4096 beyond
 _FINEST = 1e-13  # part of the time to which a root is found
-_NEARLY = 0.05  # part of its range below which a maximum between two times may be positive
 
 
 class Moment:
@@ -140,9 +139,10 @@ class Stop:
 
     def _bracket(self, solution: Solution, times: Array, values: Array) -> tuple[float, float] | None:
         """Return times between which it begins to hold: also where it holds between two times only."""
+        nearly = 0.05  # part of its range below which a maximum between two times may be positive
         from scipy.optimize import minimize_scalar
 
-        near = _NEARLY * float(np.ptp(values))
+        near = nearly * float(np.ptp(values))
         for k in range(1, len(times)):
             if self._holds(solution, times[k], values[k], near):
                 start = k - 1

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
 
 _MISSED = 1e-6  # residual on the boundary from which on the conditions can't be said to be obeyed
-_NAMED = 4  # features that are named
 
 
 def explain(solution: Solution) -> dict[str, str]:
@@ -151,16 +150,17 @@ def _given_values(solution: Solution) -> str:
 
 def _scales(solution: Solution) -> list[str]:
     """Say what is narrow in the formulas of a problem."""
+    named = 4  # features that are named
     problem = solution.problem
     scales, names = formula_scales(problem), (*problem.domain.coordinates, "t")
-    said = [f"the formulas have {feature.describe(names)}" for feature in scales.features[:_NAMED]]
-    if len(scales.features) > _NAMED:
-        said.append(f"and {len(scales.features) - _NAMED} more")
+    said = [f"the formulas have {feature.describe(names)}" for feature in scales.features[:named]]
+    if len(scales.features) > named:
+        said.append(f"and {len(scales.features) - named} more")
     if scales.breaks:
-        times = ", ".join(f"{t:.6g}" for t in scales.breaks[:_NAMED])
+        times = ", ".join(f"{t:.6g}" for t in scales.breaks[:named])
         said.append(
-            f"steps end at t = {times}{', …' if len(scales.breaks) > _NAMED else ''}, where formulas jump or bend"
+            f"steps end at t = {times}{', …' if len(scales.breaks) > named else ''}, where formulas jump or bend"
         )
     if scales.undecided:
-        said.append(f"nothing is known of how fast {', '.join(scales.undecided[:_NAMED])} changes")
+        said.append(f"nothing is known of how fast {', '.join(scales.undecided[:named])} changes")
     return said

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FIRST = {1: 256, 2: 1024}  #: points of the first rule of quadrature, 4096 beyond
-MOST = 2**16  #: of the last
 BLOCK = 2**22  #: values that are made at a time
 _NEIGHBOURS, _NEAR = 16, 0.02  # points around a point, in a neighbourhood of this part of the domain
-ROUND_OFF = 2e-15  #: of a sum, relative to that of absolute values
 SAFETY = 3.0  #: times the distance of two solutions, of which one may be right by chance: the study `quantities`
 
 
@@ -253,6 +251,8 @@ def settled(
 
     Their errors are those of solution and quadrature.
     """
+    round_off = 2e-15  # of a sum, relative to that of absolute values
+    most = 2**16  # points of the last rule
     n, before, used = FIRST.get(rules.dimension, 4096), None, 0
     gap = last = np.full(len(times), np.inf)
     while True:
@@ -267,7 +267,7 @@ def settled(
         worst = float(np.max(gap_left)) / (float(np.max(size)) or 1.0)
         if worst <= max(rtol, rules.uncertainty):
             break
-        if (2 if rules.dimension == 1 else 4) * n > MOST:
+        if (2 if rules.dimension == 1 else 4) * n > most:
             if told:
                 warn(
                     f"the integral of '{text}' is known to about {worst:.1g} of its size: the rules of {used} and "
@@ -275,7 +275,7 @@ def settled(
                 )
             break
         n, before, used = 2 * n if rules.dimension == 1 else 4 * n, found, count
-    missed = gap_left + (rules.uncertainty + ROUND_OFF) * size
+    missed = gap_left + (rules.uncertainty + round_off) * size
     return Measured(times, found, np.hypot(missed, _distance(integrand, parts, times)), n), float(np.max(size))
 
 

@@ -41,7 +41,6 @@ _FEWEST = 4096  # points, below which there are no tables
 _FEWEST_PAIRS = 500  # of products, whose coefficients cost more than their functions
 _WORTH = 3e8  # operations of a direct evaluation, below which there are no tables
 _FEATURE = 25.0  # operations of one neuron
-_VARIABLES = 4  # of functions on boxes, at most
 _COLUMNS = 32  # evaluated together
 _BLOCK = 1_000_000  # numbers held at a time: memory that is reused, not asked for anew
 _NEAR = 400_000  # numbers in the innermost sums: with fewer, calls take longer than sums
@@ -51,11 +50,12 @@ _TOGETHER = 30_000  # pairs for which combinations of functions are sought
 
 def fast_values(function: Snapshots | History) -> Array:
     """Return a function at its places, from tables where that pays, shape (n, columns)."""
+    variables = 4  # of functions on boxes, at most
     count, dimension = function.x.shape
     if isinstance(function, History) and function.basis.is_product:
         return function.from_tables() if count >= _FEWEST_PAIRS else function.values()
     pays = count >= _FEWEST and count * function.cost >= _WORTH
-    pays = pays and not function.basis.is_broken and (_is_separable(function) or dimension <= _VARIABLES)
+    pays = pays and not function.basis.is_broken and (_is_separable(function) or dimension <= variables)
     return function.from_tables() if pays else function.values()
 
 

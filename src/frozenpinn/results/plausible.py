@@ -15,7 +15,6 @@ from frozenpinn.errors import StorageError
 from frozenpinn.runtime.arguments import between, is_whole
 
 Array = np.ndarray
-_MOST_ORDERS = 8  # time derivatives of one field
 _INCREASING = ("times", "starts", "ends")
 _ALIKE = (("times", "states", "rates"), ("starts", "ends"), ("starts", "lengths", "coefficients"))  # of one length
 
@@ -42,6 +41,7 @@ def check_pieces(pieces: Sequence[Mapping[str, Any]], time: Sequence[float], sto
 
     Where an event has stopped a solution, its last window may reach beyond.
     """
+    most_orders = 8  # time derivatives of one field
     ends = [(piece["start"], piece["end"]) for piece in pieces]
     if not ends or not all(between(t, -1e300, 1e300) for t in (*time, *(t for own in ends for t in own))):
         raise StorageError("the windows in time have no start and end")
@@ -53,5 +53,5 @@ def check_pieces(pieces: Sequence[Mapping[str, Any]], time: Sequence[float], sto
         raise StorageError("the windows in time do not cover the time of the problem")
     for piece in pieces:
         for about in piece["expansions"]:
-            if not is_whole(about["order"]) or not 0 <= about["order"] <= _MOST_ORDERS:
+            if not is_whole(about["order"]) or not 0 <= about["order"] <= most_orders:
                 raise StorageError(f"a field has time derivatives of order {str(about['order'])[:20]}")

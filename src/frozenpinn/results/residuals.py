@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_KEPT = 4000  # places at which initial data are remembered
 
 
 class Residuals(NamedTuple):
@@ -84,8 +83,9 @@ def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
 
 def initial_values(problem: Problem, name: str, order: int, x: Array) -> Array:
     """Return the initial values of a field at points, or its velocities (order 1); those asked for last are kept."""
+    kept = 4000  # places at which initial data are remembered
     datum, start = (problem.initial, problem.initial_velocity)[order][name], problem.time[0]
-    if len(x) > _KEPT:
+    if len(x) > kept:
         return np.broadcast_to(datum(x, start), len(x))
     key = ("initial values", name, order, x.tobytes())
     return recent(problem, key, lambda: read_only(np.array(np.broadcast_to(datum(x, start), len(x)))))

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Rule = Callable[[int], list[Points | BoundaryPoints]]
 _COMPARE, _OR, _AND = re.compile(r"(<=|>=|<|>)"), re.compile(r"\bor\b"), re.compile(r"\band\b")
-_SCANNED = 4001  # places of an interval between which a condition changes at most once
-_PER_PANEL = 16  # points of Gauss' rule
 _CUTS = {1: 0.0, 2: 1e-8, 3: 1e-6}  # uncertainty of conditions by dimension, as seen on parts of known size
 
 
@@ -109,8 +107,9 @@ def _of_side(domain: Domain, side: Any) -> Rule:
 
 def _panels(intervals: Sequence[tuple[float, float]], n: int) -> Points:
     """Return Gauss' rule of 16 points on each of many parts of intervals: fronts are narrow."""
-    nodes, weights = np.polynomial.legendre.leggauss(_PER_PANEL)
-    each = max(1, n // (_PER_PANEL * len(intervals)))
+    per_panel = 16  # points of Gauss' rule
+    nodes, weights = np.polynomial.legendre.leggauss(per_panel)
+    each = max(1, n // (per_panel * len(intervals)))
     edges = [np.linspace(a, b, each + 1) for a, b in intervals]
     start = np.concatenate([e[:-1] for e in edges])
     half = np.concatenate([np.diff(e) / 2.0 for e in edges])
@@ -216,12 +215,13 @@ def _all_of(text: str, where: str, scope: Scope) -> list[sp.Expr]:
 
 def _intervals(level: Program, domain: Domain) -> list[tuple[float, float]]:
     """Return where a function is negative on an interval."""
+    scanned = 4001  # places of an interval between which a condition changes at most once
     from scipy.optimize import brentq
 
     def value(x: float) -> float:
         return float(np.asarray(level(np.array([x]))[0]).ravel()[0])
 
-    grid = np.linspace(domain.lower[0], domain.upper[0], _SCANNED)
+    grid = np.linspace(domain.lower[0], domain.upper[0], scanned)
     inside = np.broadcast_to(level(grid)[0], len(grid)) < 0
     changes = np.flatnonzero(inside[1:] != inside[:-1])
     cuts = [brentq(value, grid[k], grid[k + 1], xtol=1e-15) if value(grid[k]) != 0 else grid[k] for k in changes]

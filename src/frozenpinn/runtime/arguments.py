@@ -12,7 +12,6 @@ import numpy as np
 from frozenpinn.errors import FrozenPinnError, SettingsError, suggestion
 
 Array = np.ndarray
-MAX_NUMBERS = 10**8
 MAX_NUMBER = 1e100  # of whatever a sampler, an integrator or a boundary strategy is made of
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -51,10 +50,11 @@ def reals(value: Any, wanted: str, kind: type[FrozenPinnError]) -> Array:
 
     ``wanted`` says what would have been right, such as ``"a radius is a positive number"``.
     """
+    max_numbers = 10**8
     value = unmasked(value, wanted, kind)
     try:
-        if isinstance(value, range) and len(value) > MAX_NUMBERS:
-            raise kind(f"{wanted}, and at most {MAX_NUMBERS} of them; got {shown(value)}.")
+        if isinstance(value, range) and len(value) > max_numbers:
+            raise kind(f"{wanted}, and at most {max_numbers} of them; got {shown(value)}.")
         array = np.asarray(value)
         if array.dtype.kind == "O" and not _has_text(array):  # fractions, decimals, large whole numbers
             array = array.astype(float)

@@ -17,7 +17,6 @@ from frozenpinn.runtime.arguments import between, shown
 from frozenpinn.runtime.threads import threads_restored
 
 Progress = Callable[[str], None]
-_GRACE, _MOMENT = 0.05, 0.3  # part of a limit, and seconds, that a stage may overrun before it is interrupted
 _PART = 0.6  # of the free memory that may be used if no limit is given
 _ANY = 2e5  # bytes of programs and tables that any solve takes, beside its arrays
 
@@ -160,9 +159,10 @@ class Budget:
 
     def enforced(self, kept: float = 0.0) -> AbstractContextManager[None]:
         """Return a block that is interrupted when it exceeds the limit by more than a short grace period."""
+        grace, moment = 0.05, 0.3  # part of a limit, and seconds, that a stage may overrun before it is interrupted
         if self.seconds is None:
             return nullcontext()
-        return deadline(max(0.0, self.left - kept) + _GRACE * self.seconds + _MOMENT)
+        return deadline(max(0.0, self.left - kept) + grace * self.seconds + moment)
 
     def check(self, stage: str, kept: float = 0.0) -> None:
         """Stop at a stage if less than ``kept`` seconds are left."""

@@ -76,7 +76,6 @@ class Same(Generic[Value]):
 
 
 _RECENT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_KEPT = 6  # results for each value
 
 
 def recent(value: Any, key: Any, compute: Callable[[], Result]) -> Result:
@@ -90,10 +89,11 @@ def recent(value: Any, key: Any, compute: Callable[[], Result]) -> Result:
     >>> recent(cube, "volume", lambda: cube.side**3), recent(cube, "volume", lambda: 1 / 0)
     (8, 8)
     """
+    kept = 6  # results for each value
     known = _RECENT.setdefault(value, {})
     if key not in known:
         found = compute()
-        while len(known) >= _KEPT:
+        while len(known) >= kept:
             known.pop(next(iter(known)), None)
         known[key] = found
     return known[key]

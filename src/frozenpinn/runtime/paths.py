@@ -11,8 +11,6 @@ from typing import Any
 
 from frozenpinn.errors import FrozenPinnError, StorageError, suggestion
 
-_LEAST = 1e5  # bytes that are free on a disk that is not full
-
 
 def path_of(file: Any, kind: type[FrozenPinnError]) -> str:
     """Return a path as text; numbers are refused, which Python would take for open files."""
@@ -56,6 +54,7 @@ def replacing(file: Any, overwrite: bool = True) -> Iterator[str]:
     If anything fails, what was there before stays, and nothing is left behind. Libraries that write raise errors of
     their own kinds where a disk is full; all of them become a :class:`StorageError`.
     """
+    least = 1e5  # bytes that are free on a disk that is not full
     target = os.path.realpath(checked_target(file, StorageError, overwrite))
     stem, ending = os.path.splitext(target)
     part = f"{stem}.{secrets.token_hex(4)}.part{ending}"
@@ -66,7 +65,7 @@ def replacing(file: Any, overwrite: bool = True) -> Iterator[str]:
         raise
     except Exception as error:
         why = getattr(error, "strerror", None) or str(error).strip().rstrip(".") or type(error).__name__
-        full = shutil.disk_usage(os.path.dirname(target)).free < _LEAST
+        full = shutil.disk_usage(os.path.dirname(target)).free < least
         raise StorageError(f"can't write '{file}': {why}{'; the disk is full' * full}.") from error
     finally:
         if os.path.isdir(part):

@@ -333,9 +333,6 @@ def warn_of_contradictions(settings: Settings, tol: float) -> None:
 # ---- tolerances ----------------------------------------------------------------------------------------------------
 
 
-DEFAULT_RTOL = 1e-8  #: relative accuracy in time if nothing is asked for
-
-
 @dataclass(frozen=True)
 class Tolerances:
     """What is asked of a solve, and what follows for its stages.
@@ -361,9 +358,10 @@ class Tolerances:
     @classmethod
     def of(cls, tol: float | None, rtol: float | None, rules: SearchRules | None = None) -> Tolerances:
         """Return what follows from the user's tolerances; ``rtol`` is that in time, if one insists on it."""
+        default_rtol = 1e-8  # relative accuracy in time if nothing is asked for
         if rtol is None:
             part = (SearchRules() if rules is None else rules).first_rtol
-            rtol = DEFAULT_RTOL if tol is None else max(part * tol, FINEST)
+            rtol = default_rtol if tol is None else max(part * tol, FINEST)
         return cls(tol, float(rtol))
 
     @property
@@ -404,8 +402,6 @@ def read_tolerance(tol: float | None, *limits: float | None) -> float | None:
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
-MAX_WINDOWS = 10_000
-FINEST_RTOL = 1e-15
 _OBJECTS = {
     "sampler": ("sample", "fp.samplers.SWIM(400)"),
     "integrator": ("integrate", "fp.integrators.CVODE()"),
@@ -445,8 +441,9 @@ def check_kinds(settings: Any) -> None:
 
 def check_windows(count: Any) -> None:
     """Refuse a number of windows that is none, or that no solve would live through."""
-    if count is not None and not (is_whole(count) and 1 <= count <= MAX_WINDOWS):
-        most = f" up to {MAX_WINDOWS}" if is_whole(count) and count > MAX_WINDOWS else ""
+    max_windows = 10_000
+    if count is not None and not (is_whole(count) and 1 <= count <= max_windows):
+        most = f" up to {max_windows}" if is_whole(count) and count > max_windows else ""
         raise SettingsError(f"windows must be a positive whole number{most}, or None to adapt; got {shown(count)}.")
 
 
@@ -480,6 +477,7 @@ def _check_without(given: Any) -> None:
 
 
 def _check_object(name: str, given: Any, method: str, example: str) -> None:
+    finest_rtol = 1e-15
     if given is None or isinstance(given, str):
         return
     if isinstance(given, type):
@@ -494,9 +492,9 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
             raise SettingsError(
                 f"{number.name} of the {name} is a number such as {number.default}, got {shown(value)}."
             )
-    if hasattr(given, "rtol") and not between(given.rtol, FINEST_RTOL, 1):
+    if hasattr(given, "rtol") and not between(given.rtol, finest_rtol, 1):
         raise SettingsError(
-            f"rtol of the {name} must lie between {FINEST_RTOL:g}, as double precision has it, and 1; "
+            f"rtol of the {name} must lie between {finest_rtol:g}, as double precision has it, and 1; "
             f"got {shown(given.rtol)}."
         )
 

@@ -30,13 +30,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_DIMENSIONS = 3  # beyond, problems are expected to depend on few directions only
-_HIGHEST = 4  # order of equations
 _LOOKS = 4096  # places at which the signs of level functions are compared
-_ALONG = 4001  # places along an axis between which zeros of a function of one coordinate are looked for
-_LEAST_PART = 1e-3  # share of the places that a part must have, in several dimensions
-_MOST_PARTS = 8  # in several dimensions, where every part multiplies the unknowns
-_SOLVABLE = 1e-9  # least determinant of the highest derivatives across a break, in units of their coefficients
 
 
 def interfaces_or_breaks(
@@ -62,7 +56,9 @@ def read_breaks(
     equations: Sequence[Equation], jets: JetSpace, domain: Domain, orders: Mapping[str, int]
 ) -> Interfaces | None:
     """Return the breaks of static equations; None if there are none, or if it is not known what is smooth there."""
-    if domain.dimension > _DIMENSIONS or jets.quantities or max(orders.values()) > _HIGHEST:
+    highest = 4  # order of equations
+    dimensions = 3  # beyond, problems are expected to depend on few directions only
+    if domain.dimension > dimensions or jets.quantities or max(orders.values()) > highest:
         return None
     found = [level for e in equations for level in bends_of(e.right_side)]
     known = [level for level in found if _is_known(level, jets)]
@@ -100,13 +96,14 @@ def _is_known(level: sp.Expr, jets: JetSpace) -> bool:
 
 def _separate(level: sp.Expr, jets: JetSpace, domain: Domain) -> list[sp.Expr]:
     """Return a function of one coordinate as one level for each zero: what lies between two is a part of its own."""
+    along = 4001  # places along an axis between which zeros of a function of one coordinate are looked for
     if len(level.free_symbols) > 1:
         return [level]
     (x,) = level.free_symbols
     axis = jets.x.index(x)
     if sp.diff(level, x).is_number:
         return [level]
-    places = np.linspace(float(domain.lower[axis]), float(domain.upper[axis]), _ALONG)
+    places = np.linspace(float(domain.lower[axis]), float(domain.upper[axis]), along)
     program = Program([level], [x])
     with np.errstate(all="ignore"):
         values = np.broadcast_to(program(places)[0], len(places))
@@ -135,6 +132,8 @@ def _approached(level: sp.Expr, x: sp.Symbol, places: Array) -> list[float]:
 
 def _that_cut(levels: Sequence[sp.Expr], jets: JetSpace, domain: Domain) -> list[sp.Expr]:
     """Return the levels that have both signs in a domain; none if they make too many parts of it."""
+    most_parts = 8  # in several dimensions, where every part multiplies the unknowns
+    least_part = 1e-3  # share of the places that a part must have, in several dimensions
     if not levels:
         return []
     if domain.dimension == 1:
@@ -143,9 +142,9 @@ def _that_cut(levels: Sequence[sp.Expr], jets: JetSpace, domain: Domain) -> list
     x = domain.sample(_LOOKS, "random", Seed.PROBE).x
     signs = _positive(levels, jets, x)
     share = signs.mean(axis=0)
-    large = [bool(_LEAST_PART < s < 1.0 - _LEAST_PART) for s in share]
+    large = [bool(least_part < s < 1.0 - least_part) for s in share]
     _, counts = np.unique(signs[:, large], axis=0, return_counts=True)
-    if np.count_nonzero(counts >= _LEAST_PART * len(x)) > _MOST_PARTS and not _across_axes(levels):
+    if np.count_nonzero(counts >= least_part * len(x)) > most_parts and not _across_axes(levels):
         return []
     return [level for level, cuts in zip(levels, large, strict=True) if cuts or _cuts_off_little(level, jets, domain)]
 
@@ -187,6 +186,7 @@ def _solvable(
     equations: Sequence[Equation], orders: Mapping[str, int], levels: Sequence[sp.Expr], jets: JetSpace, domain: Domain
 ) -> bool:
     """Whether the equations determine the highest derivatives of all fields across all breaks."""
+    solvable = 1e-9  # least determinant of the highest derivatives across a break, in units of their coefficients
     rows: list[dict[str, dict[Jet, sp.Expr]]] = []
     for equation in equations:
         if any(jet.order >= orders[jet.field] for jet in jets.jets_in(equation.nonlinear).values()):
@@ -216,4 +216,4 @@ def _solvable(
     if not np.all(np.isfinite(matrix)) or np.any(scale == 0):
         return False
     determinants = np.abs(np.linalg.det(matrix / scale))[length[..., 0] > 0]
-    return bool(np.min(determinants) > _SOLVABLE)
+    return bool(np.min(determinants) > solvable)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 EquationText: TypeAlias = str | sp.Eq | sp.Expr
 Equations: TypeAlias = EquationText | Sequence[EquationText] | Mapping[str, EquationText]
-MAX_EQUATIONS = 1000
 ZERO = sp.Integer(0)
 Mass: TypeAlias = dict["Jet", sp.Expr]
 
@@ -307,6 +306,7 @@ def no_unknown(texts: str, static: bool, coordinates: Sequence[str]) -> str:
 
 def as_equations(given: Equations, static: bool = False) -> list[EquationText]:
     """Return equations given as one, a list or a dict; in a dict, a text without ``=`` is a right-hand side."""
+    max_equations = 1000
     if isinstance(given, Mapping):
         texts: list[EquationText] = []
         for name, text in given.items():
@@ -315,7 +315,7 @@ def as_equations(given: Equations, static: bool = False) -> list[EquationText]:
         return texts
     if isinstance(given, str | sp.Basic):
         return [given]
-    if isinstance(given, Sequence) and 0 < len(given) <= MAX_EQUATIONS:
+    if isinstance(given, Sequence) and 0 < len(given) <= max_equations:
         return list(given)
     raise ProblemError(f"an equation is text, SymPy, a list or a dict of them; got {shown(given)}.")
 

@@ -16,9 +16,6 @@ from frozenpinn.runtime.paths import read_path, replacing
 from frozenpinn.statement.document import plain_or_reason, problem_from_dict, problem_to_dict
 from frozenpinn.statement.problem import Problem
 
-MOST_NUMBERS = 200_000  # of arrays in one file
-MOST_BYTES = 20_000_000  # of a file that is read
-DEEPEST = 60  # tables and lists inside each other
 _LONG_KEY = re.compile(r"""(?<![\w."'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){30}""")  # read in squares
 
 
@@ -45,10 +42,11 @@ def read_problem(file: str | Path) -> Problem:
 
 def read_document(file: str | Path) -> tuple[dict[str, Any], str]:
     """Read a TOML file, and return its folder, where paths in it begin."""
+    most_bytes = 20_000_000  # of a file that is read
     path = read_path(file, ProblemError)
     try:
-        if (size := os.path.getsize(path)) > MOST_BYTES:
-            raise ProblemError(f"'{path}' has {size:,} bytes; a problem file has {MOST_BYTES:,} at most.")
+        if (size := os.path.getsize(path)) > most_bytes:
+            raise ProblemError(f"'{path}' has {size:,} bytes; a problem file has {most_bytes:,} at most.")
         text = Path(path).read_text(encoding="utf-8")
         if (key := _LONG_KEY.search(text)) is not None:
             raise ProblemError(f"'{path}' has a key of very many parts: {shown(key[0])}.")
@@ -65,16 +63,18 @@ def read_document(file: str | Path) -> tuple[dict[str, Any], str]:
 
 def _check_depth(document: Any, path: str) -> None:
     """Refuse tables and lists inside each other that are deeper than any problem needs."""
+    deepest = 60  # tables and lists inside each other
     level = [document]
-    for _ in range(DEEPEST):
+    for _ in range(deepest):
         inside = [own.values() if isinstance(own, Mapping) else own for own in level]
         level = [entry for own in inside for entry in own if isinstance(entry, Mapping | list)]
     if level:
-        raise ProblemError(f"'{path}' has tables and lists that are nested deeper than {DEEPEST} levels.")
+        raise ProblemError(f"'{path}' has tables and lists that are nested deeper than {deepest} levels.")
 
 
 def save_problem(problem: Problem, file: str | Path, overwrite: bool) -> None:
     """Write a problem as TOML; one that has no text of its own is refused with the reason."""
+    most_numbers = 200_000  # of arrays in one file
     arrays: dict[str, Any] = {}
     document = problem_to_dict(problem, arrays)
     if document is None:
@@ -82,9 +82,9 @@ def save_problem(problem: Problem, file: str | Path, overwrite: bool) -> None:
             f"this problem can't be written as text: {plain_or_reason(problem)} Save a solution instead "
             "(solution.save), which can be evaluated without its problem."
         )
-    if (count := sum(values.size for values in arrays.values())) > MOST_NUMBERS:
+    if (count := sum(values.size for values in arrays.values())) > most_numbers:
         raise StorageError(
-            f"the tables of this problem have {count:,} numbers; a text file takes {MOST_NUMBERS:,}. Keep them in "
+            f"the tables of this problem have {count:,} numbers; a text file takes {most_numbers:,}. Keep them in "
             'files of their own, and name these in the problem file: initial = {file = "start.npy"}.'
         )
     text = toml_text(_with_values(document, arrays))

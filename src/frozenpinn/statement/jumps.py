@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
-_LOOKS = 4096  # points from which zeros are looked for
 
 
 @remembered
@@ -36,10 +35,11 @@ def _formulas(problem: Problem) -> Iterator[sp.Expr]:
 
 def zeros_of(problem: Problem, level: sp.Expr) -> Reached:
     """Return zeros of a function in the domain, and normals there."""
+    looks = 4096  # points from which zeros are looked for
     domain = problem.domain
     program = problem.compile([level, *(sp.diff(level, x) for x in problem.jets.x)])
     method = "sobol" if domain.dimension > 1 else "random"
-    found = reached(lambda *x: program(*x, 0.0), domain.sample(_LOOKS, method, Seed.PROBE).x)
+    found = reached(lambda *x: program(*x, 0.0), domain.sample(looks, method, Seed.PROBE).x)
     kept = found.distance <= 1e-9 * domain.size
     kept[kept] = domain.contains(found.x[kept])
     return Reached(*(own[kept] for own in found))

@@ -10,7 +10,6 @@ import numpy as np
 from frozenpinn.runtime.round_off import TINY
 
 Array = np.ndarray
-_STEPS = 60  # of Newton's method
 
 
 class Reached(NamedTuple):
@@ -26,7 +25,8 @@ def reached(program: Callable[..., Sequence[Array]], x: Array) -> Reached:
 
     Points at which it is not finite or has no slope are at an infinite distance.
     """
-    for _ in range(_STEPS):
+    steps = 60  # of Newton's method
+    for _ in range(steps):
         value, slope = _level(program, x)
         square = np.maximum(np.sum(slope**2, axis=1), TINY)
         x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from frozenpinn.statement.findings import Findings
     from frozenpinn.statement.problem import Problem
 
-_WIDTH, _HEIGHT = 170, 120  # of the picture, at most
 _MARKS = {"error": "✖", "warning": "▲", "note": "●"}
 
 
@@ -78,18 +77,19 @@ def _shown(datum: Any) -> str:
 
 def domain_svg(domain: Domain) -> str:
     """Return a picture of a domain in one or two dimensions; nothing of others."""
+    width, height = 170, 120  # of the picture, at most
     if domain.dimension > 2:
         return ""
     style = 'fill="rgba(0,114,178,.18)" stroke="currentColor" stroke-width="1.3" fill-rule="evenodd"'
     if domain.dimension == 1:
         first, last = f"{domain.lower[0]:g}", f"{domain.upper[0]:g}"
-        end = _WIDTH + 10
+        end = width + 10
         return (
             f'<svg width="{end + 10}" height="40" role="img" aria-label="domain">'
             f'<path d="M10 14H{end}M10 8v12M{end} 8v12" {style}/><g font-size="11" fill="currentColor">'
             f'<text x="4" y="34">{first}</text><text x="{end + 6}" y="34" text-anchor="end">{last}</text></g></svg>'
         )
-    scale = min(_WIDTH / domain.lengths[0], _HEIGHT / domain.lengths[1])
+    scale = min(width / domain.lengths[0], height / domain.lengths[1])
     size = domain.lengths * scale
     path = "".join(_path(np.array(loop), domain, scale) for loop in loops(domain, 1 if isinstance(domain, Box) else 60))
     return (

@@ -17,7 +17,6 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
-FIELD_ORDER = 2  #: highest derivative of an unknown field that equations may contain
 
 
 @spelled(ProblemError)
@@ -157,6 +156,7 @@ def inner_name(name: str, unknown: UnknownField) -> str:
 
 def field_words(name: str, unknown: UnknownField, jets: JetSpace) -> dict[str, tuple[int, ...]]:
     """Return the names of an unknown function and of its derivatives, with the order by each of its arguments."""
+    field_order = 2  # highest derivative of an unknown field that equations may contain
     arguments, found = unknown.arguments(jets), {}
     for word in arguments:
         if word not in (*jets.coordinates, TIME):
@@ -164,7 +164,7 @@ def field_words(name: str, unknown: UnknownField, jets: JetSpace) -> dict[str, t
                 f"the unknown field '{name}' is a function of '{word}'; it may be one of "
                 f"{choices((*jets.coordinates, TIME))}."
             )
-    orders = [a for a in product(range(FIELD_ORDER + 1), repeat=len(arguments)) if sum(a) <= FIELD_ORDER]
+    orders = [a for a in product(range(field_order + 1), repeat=len(arguments)) if sum(a) <= field_order]
     for order in sorted(orders, key=lambda a: (sum(a), a)):
         by = dict(zip(arguments, order, strict=True))
         jet = Jet(inner_name(name, unknown), tuple(by.get(c, 0) for c in jets.coordinates), 0, by.get(TIME, 0))

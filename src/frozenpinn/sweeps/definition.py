@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FORMAT = 1  #: of stores
 INITIAL = "initial"  #: the name under which initial data are varied
-MAX_RUNS = 10_000_000
 
 
 @spelled(SettingsError)
@@ -207,6 +206,7 @@ def make_table(problem: Problem, varied: Varied, samples: int | None, design: st
 
     Lists make a grid. Distributions are drawn together, ``samples`` times, at random or as a Sobol sequence.
     """
+    max_runs = 10_000_000
     if not isinstance(varied, Mapping) or not varied:
         raise SettingsError(f"what varies is a table such as {{'nu': [0.01, 0.02]}}, got {shown(varied)}.")
     known = [*problem.given["parameters"], *_initial_names(problem)]
@@ -229,11 +229,11 @@ def make_table(problem: Problem, varied: Varied, samples: int | None, design: st
             "say how many samples to draw: samples=100" if random else "samples is for distributions; leave it out"
         )
         raise SettingsError(f"{missing}.")
-    if samples is not None and (not is_whole(samples) or not 1 <= samples <= MAX_RUNS):
+    if samples is not None and (not is_whole(samples) or not 1 <= samples <= max_runs):
         raise SettingsError(f"samples is a positive whole number, got {shown(samples)}.")
     count = math.prod(map(len, listed.values())) * (samples or 1)
-    if count > MAX_RUNS:
-        raise SettingsError(f"the sweep would have {count} runs; at most {MAX_RUNS} are made.")
+    if count > max_runs:
+        raise SettingsError(f"the sweep would have {count} runs; at most {max_runs} are made.")
     draws = _drawn(problem, random, samples or 1, design, seed)
     rows = []
     for values in product(*listed.values()):

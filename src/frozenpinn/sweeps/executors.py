@@ -19,7 +19,6 @@ from frozenpinn.sweeps.store import Rows
 
 Put: TypeAlias = Callable[[int, bytes | None], None]
 Work: TypeAlias = Callable[[int], bytes | None]
-TRIES = 5  #: of a run whose process dies
 
 
 class SweepError(FrozenPinnError, RuntimeError):
@@ -65,6 +64,7 @@ class Worker:
 
 def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[int, str], None], count: int) -> None:
     """Work on all indices in several processes; dead ones are replaced; ``lost`` gets the indices that always fail."""
+    tries = 5  # of a run whose process dies
     todo, deaths = deque(pending), Counter[int]()
     context: Any = mp.get_context("fork" if sys.platform.startswith("linux") else "spawn")
 
@@ -95,11 +95,11 @@ def in_processes(work: Work, pending: Sequence[int], put: Put, lost: Callable[[i
                     gone = worker.index
                     deaths[gone] += 1
                     worker.process.join()
-                    if deaths[gone] < TRIES:
+                    if deaths[gone] < tries:
                         todo.appendleft(gone)
                     else:
                         code = worker.process.exitcode
-                        lost(gone, f"its process died {TRIES} times (exit code {code}: killed, or out of memory)")
+                        lost(gone, f"its process died {tries} times (exit code {code}: killed, or out of memory)")
                     workers[k] = hired()
                     next_run(workers[k])
                     continue

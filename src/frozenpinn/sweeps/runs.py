@@ -30,12 +30,7 @@ from frozenpinn.sweeps.definition import Definition, Table, applied
 Array = np.ndarray
 STATUS = ("pending", "converged", "reached", "unchecked", "failed", "error unknown")  #: in the order of their codes
 RUNS_PER_PILOT = 40  #: pilots cost about two runs each
-TRIES = 2  #: narrower widths for a pilot, each if the one before met the tolerance
-WORTH = 0.9  #: part of the width above which a narrower one saves less than it costs to try
-NARROWEST = 0.4  #: part of the width that a pilot tries, at least
-AIM = 0.1  #: part of the tolerance that a narrower pilot aims at, for its neighbours' sake
 FOLLOWS = 0.15  #: weight of pilots whose networks follow fronts, above which a run's does
-MARGIN = 0.3  #: part of the tolerance that it may have as its error
 Around = tuple[tuple[int, float], ...]  #: pilots around a run, and their weights
 
 
@@ -91,6 +86,9 @@ def make_plan(definition: Definition, found: Mapping[int, Sizes | None]) -> Plan
 
 def needed(definition: Definition, solve: Callable[[Sizes | None, int], Solution], pilot: int) -> Sizes | None:
     """Return the narrowest sizes with which a pilot meets the tolerance at once and without more windows."""
+    margin = 0.3  # part of the tolerance that it may have as its error
+    worth = 0.9  # part of the width above which a narrower one saves less than it costs to try
+    tries = 2  # narrower widths for a pilot, each if the one before met the tolerance
     solution = _tried(solve, None, pilot)
     if solution is None or solution.status != "converged":
         return None
@@ -99,13 +97,13 @@ def needed(definition: Definition, solve: Callable[[Sizes | None, int], Solution
         return None
     assert definition.tol is not None
     windows = len(solution.pieces) + 1
-    for _ in range(TRIES):
+    for _ in range(tries):
         part = _part(solution, definition.tol)
         narrower = start.scaled(part)
-        tried = _tried(solve, narrower, pilot) if part < WORTH else None
+        tried = _tried(solve, narrower, pilot) if part < worth else None
         if tried is None or tried.verdict is None or len(tried.verdict.attempts) > 2:
             break
-        if len(tried.pieces) > windows or not _error(tried) <= MARGIN * definition.tol:
+        if len(tried.pieces) > windows or not _error(tried) <= margin * definition.tol:
             break
         start, solution = narrower, tried
     return start
@@ -113,10 +111,12 @@ def needed(definition: Definition, solve: Callable[[Sizes | None, int], Solution
 
 def _part(solution: Solution, tol: float) -> float:
     """Return which part of its width a solution needs, if the logarithm of the error falls linearly with the width."""
+    aim = 0.1  # part of the tolerance that a narrower pilot aims at, for its neighbours' sake
+    narrowest = 0.4  # part of the width that a pilot tries, at least
     assert solution.verdict is not None
     digits = -np.log(max(_error(solution), 1e-15))
-    wanted = -np.log(AIM * tol)
-    return float(np.clip(wanted / max(digits, 1e-3), NARROWEST, 1.0))
+    wanted = -np.log(aim * tol)
+    return float(np.clip(wanted / max(digits, 1e-3), narrowest, 1.0))
 
 
 def _tried(solve: Callable[[Sizes | None, int], Solution], first: Sizes | None, pilot: int) -> Solution | None:

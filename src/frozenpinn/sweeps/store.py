@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import xarray
 
 
-CHUNK_BYTES = 8e6  #: of the values of a chunk, about
 Array = np.ndarray
 REASON = 400  #: bytes of a reason that are kept
 TEXT = "_text"  #: ending of columns that hold bytes of texts
@@ -260,11 +259,12 @@ class Store:
     """The table of a sweep, in memory or in a file."""
 
     def __init__(self, definition: Definition, out: Any, overwrite: bool, chunk: int | None) -> None:
+        chunk_bytes = 8e6  # of the values of a chunk, about
         most_in_chunk = 1000
         self.definition = definition
         self._columns = columns_of(definition)
         row = sum(8.0 * np.prod(c.shape[1:]) for c in self._columns)
-        self.chunk = int(np.clip(CHUNK_BYTES / row, 1, most_in_chunk)) if chunk is None else chunk
+        self.chunk = int(np.clip(chunk_bytes / row, 1, most_in_chunk)) if chunk is None else chunk
         self.done: set[int] = set()
         self.rows: Rows | None = None
         self._finished: dict[int, bytes] = {}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from frozenpinn.tables.splines import Axis, GridSpline
 
 Array = np.ndarray
-_DEGREES = (1, 3, 5)
 
 
 class Fit(NamedTuple):
@@ -76,11 +75,12 @@ class Table:
         cells: bool = False,
         **coordinates: Any,
     ) -> None:
+        degrees = (1, 3, 5)
         own = _numbers(values, "the values of a table")
         if own.ndim == 0 or own.size < 2:
             raise ProblemError(f"a table needs at least two values, got {shown(values)}; a constant is just a number.")
-        if not is_whole(degree) or degree not in _DEGREES:
-            raise ProblemError(f"the degree of a table is one of {choices(map(str, _DEGREES))}, got {shown(degree)}.")
+        if not is_whole(degree) or degree not in degrees:
+            raise ProblemError(f"the degree of a table is one of {choices(map(str, degrees))}, got {shown(degree)}.")
         places = {name: _numbers(given, f"the coordinate '{name}'") for name, given in coordinates.items()}
         vars(self).update(
             values=own,

@@ -11,8 +11,6 @@ from frozenpinn.basis.hidden import HiddenLayer
 from frozenpinn.errors import SettingsError
 from frozenpinn.runtime.arguments import is_whole, shown
 
-MAX_WIDTH = 10**12  # beyond, sizes are no whole numbers in floating point; the memory ends long before
-
 
 class Cloud(Protocol):
     """The points given to a sampler: coordinates and typical spacing per axis."""
@@ -61,8 +59,9 @@ def with_width(sampler: Sampler, width: int) -> Sampler:
 
 def check_width(width: int) -> None:
     """Refuse a width that is not a positive whole number."""
-    if not is_whole(width) or not 1 <= width <= MAX_WIDTH:
-        most = f" up to {MAX_WIDTH}" if is_whole(width) and width > MAX_WIDTH else ""
+    max_width = 10**12  # beyond, sizes are no whole numbers in floating point; the memory ends long before
+    if not is_whole(width) or not 1 <= width <= max_width:
+        most = f" up to {max_width}" if is_whole(width) and width > max_width else ""
         raise SettingsError(f"width must be a positive whole number of neurons{most}, got {shown(width)}.")
 
 

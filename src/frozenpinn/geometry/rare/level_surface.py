@@ -44,7 +44,6 @@ OFFSETS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])  # corne
 TETRAHEDRA = np.array(
     [[0, *np.cumsum([4 >> axis for axis in order])] for order in permutations(range(3))]
 )  # from corner 0 to corner 7, one axis after the other
-FIRST_LOOK, LATER_LOOK = 4, 2  # parts of the edges of triangles, tested at their ends for crossings
 
 
 # ---- marching tetrahedra --------------------------------------------------------------------------
@@ -465,16 +464,17 @@ def level_boundary(whole: LevelFunction, lower: Array, upper: Array, grid: tuple
 
 def clipped(surface: LevelSurface) -> tuple[LevelSurface, ...]:
     """Return the triangles that bound the solid, smaller ones near edges of it, and parts of those across an edge."""
+    first_look, later_look = 4, 2  # parts of the edges of triangles, tested at their ends for crossings
     quarters = 2  # times that triangles across an edge are cut into four
     if surface.margin is None:
         return (surface,)
-    nodes = lattice(FIRST_LOOK)
+    nodes = lattice(first_look)
     x = np.einsum("qv,mvd->qmd", nodes, surface.corners).reshape(-1, 3)  # near the surface
     within = surface.margins(x).reshape(len(nodes), -1) > 0
     whole, some = np.all(within, axis=0), np.any(within, axis=0)
     parts = [surface.chosen(np.flatnonzero(whole))]
     rest = surface.quartered(np.flatnonzero(some & ~whole))
-    nodes = lattice(LATER_LOOK)
+    nodes = lattice(later_look)
     corner = np.argmax(nodes, axis=0)
     for step in range(quarters):
         count = len(rest.corners)

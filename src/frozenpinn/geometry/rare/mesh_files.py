@@ -18,7 +18,6 @@ from frozenpinn.runtime.budget import OverrunError, deadline
 from frozenpinn.runtime.paths import read_path
 
 Array = np.ndarray
-_PATIENCE, _SPEED = 3.0, 2e5  # seconds for any file, and bytes of a second more
 CORNERS = {"line": 2, "line3": 2, "triangle": 3, "triangle6": 3, "tetra": 4, "tetra10": 4}
 
 
@@ -70,6 +69,7 @@ def read_mesh(file: str | Path, crossing: bool = False) -> Faceted:
 
 def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     """Return the points, the cells by number of corners, and the name of the group of each cell ('' for none)."""
+    patience, speed = 3.0, 2e5  # seconds for any file, and bytes of a second more
     try:
         import meshio
     except ImportError:
@@ -77,7 +77,7 @@ def _load(path: Path) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            with deadline(_PATIENCE + path.stat().st_size / _SPEED):  # some readers wait for lines behind the end
+            with deadline(patience + path.stat().st_size / speed):  # some readers wait for lines behind the end
                 mesh = meshio.read(path)
     except OverrunError:
         raise ProblemError(

@@ -33,8 +33,6 @@ __all__ = ["page", "write_dataset_page", "write_page", "written"]
 
 Array = np.ndarray
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-_LARGEST = 150_000  # numbers, eleven letters each: what a page of less than 2 MB may hold
-_ACCURACIES = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 _ALPHAS: dict[int, list[tuple[int, ...]]] = {1: [(0,), (1,), (2,)], 2: [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]}
 
 
@@ -178,10 +176,12 @@ def _title(solution: Solution) -> str:
 
 def _cut_to_size(parts: dict[str, list[Compressed]]) -> tuple[dict[str, list[Compressed]], bool]:
     """Keep what fits on a page, and as much of it as does."""
+    accuracies = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
+    largest = 150_000  # numbers, eleven letters each: what a page of less than 2 MB may hold
     kept = parts
-    for accuracy in _ACCURACIES:
+    for accuracy in accuracies:
         kept = {name: [p.cut(accuracy) for p in pieces] for name, pieces in parts.items()}
-        if sum(p.numbers for pieces in kept.values() for p in pieces) <= _LARGEST:
+        if sum(p.numbers for pieces in kept.values() for p in pieces) <= largest:
             return kept, True
     return kept, False
 

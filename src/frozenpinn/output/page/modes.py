@@ -22,9 +22,6 @@ from frozenpinn.transforms import Restriction
 
 Array = np.ndarray
 NODES = 8  #: of the polynomials in time on each cell
-_MOST_CELLS = 128
-_STILL = 1e-10  # relative: differences that are none in time
-_SAMPLES = 1200  # points at which solutions are compressed, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +74,8 @@ def interpolated(breaks: Array, values: Array, t: Array) -> Array:
 
 def followed(function: Callable[[Array], Array], start: float, end: float) -> Course:
     """Return polynomials on cells that follow a function of time (m,) → (m, k), cut where it changes fast."""
+    still = 1e-10  # relative: differences that are none in time
+    most_cells = 128
     inner = (np.arange(5) + 0.37) / 5.0
     breaks = np.array([start, end])
     while True:
@@ -84,8 +83,8 @@ def followed(function: Callable[[Array], Array], start: float, end: float) -> Co
         scale = float(np.max(np.linalg.norm(values, axis=1), initial=0.0)) or 1.0
         probes = (breaks[:-1, None] + np.diff(breaks)[:, None] * inner).ravel()
         gaps = np.linalg.norm(interpolated(breaks, values, probes) - function(probes), axis=1).reshape(-1, len(inner))
-        poor = np.flatnonzero(np.max(gaps, axis=1) > _STILL * scale)
-        room = _MOST_CELLS - (len(breaks) - 1)
+        poor = np.flatnonzero(np.max(gaps, axis=1) > still * scale)
+        room = most_cells - (len(breaks) - 1)
         if not len(poor) or room <= 0:
             return Course(breaks, values)
         worst = poor[np.argsort(-np.max(gaps, axis=1)[poor])][:room]
@@ -171,8 +170,9 @@ def compressed(piece: Piece, field: str, points: Array, static: bool) -> Compres
 
 
 def _network_modes(basis: Network, field: str, course: Course, points: Array) -> Compressed:
+    samples = 1200  # points at which solutions are compressed, at most
     raw = np.concatenate([basis.mixing, basis.lifting], axis=2)[basis.fields.index(field)]
-    some = points[: min(_SAMPLES, 2 * raw.shape[1] + 50)]
+    some = points[: min(samples, 2 * raw.shape[1] + 50)]
     terms = [Term(field, Derivative((0,) * points.shape[1]))]
     functions = basis.operator(some, terms)
     if basis.lift_size:

@@ -25,8 +25,6 @@ Array = np.ndarray
 _GRID = 121  # points along an edge of a box
 _CELLS = 160  # along the longest edge of another shape
 _ACROSS = 4  # frames in a row
-_MOST_MODES = 24  # in one picture
-_LONG = 6.0  # times as long as high: not drawn to scale
 
 
 class Plane:
@@ -69,8 +67,9 @@ class Plane:
     @property
     def to_scale(self) -> bool:
         """Whether both axes are drawn with the same scale."""
+        long = 6.0  # times as long as high: not drawn to scale
         lengths = self.domain.lengths[:2]
-        return bool(np.max(lengths) <= _LONG * np.min(lengths))
+        return bool(np.max(lengths) <= long * np.min(lengths))
 
     def colour(self, axis: Any, values: Array, smooth: bool = True, **colours: Any) -> Any:
         """Draw values at the points, with the boundary of a shape; ``smooth`` ones in between as well."""
@@ -205,11 +204,12 @@ def _size(plane: Plane, one_frame: bool) -> tuple[float, float]:
 
 def plot_functions(modes: Sequence[Mode], file: str | None = None, field: str | None = None) -> Any:
     """Draw eigenfunctions in panels, each under its eigenvalue; return the figure."""
+    most_modes = 24  # in one picture
     if not modes:
         raise EvaluationError("there is no mode to draw.")
     if file is not None:
         checked_picture(file)
-    modes = list(modes)[:_MOST_MODES]
+    modes = list(modes)[:most_modes]
     problem = modes[0].problem
     name = problem.fields[0] if field is None else field_or_expression(modes[0].parts[0], field)
     if isinstance(name, Expression) and (name.shape or name.is_complex):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 SHOWN = ("values", "error", "residual", "convergence")  #: what a plot can show
 _ONE_SIGN = 0.02  # of the largest value: what a field may lie on the other side of zero and be called one-signed
-_DECADES = 8.0  # below the largest value, of logarithmic scales
-_MOST_FRAMES = 24
 
 
 class Labels:
@@ -106,6 +104,7 @@ def colours(
     values: Array, logarithmic: bool = False, look: Look | None = None
 ) -> tuple[dict[str, Any], tuple[float, float] | None]:
     """Return one scale for all values, and the part of it that they use if that is not all."""
+    decades = 8.0  # below the largest value, of logarithmic scales
     from matplotlib.colors import LogNorm
 
     look = Look() if look is None else look
@@ -114,7 +113,7 @@ def colours(
     if logarithmic:
         high = high if high > 0 else 1.0
         positive = finite[finite > 0]
-        floor = max(float(positive.min()) if positive.size else high, high * 10**-_DECADES)
+        floor = max(float(positive.min()) if positive.size else high, high * 10**-decades)
         ends = look.limits or (min(floor, high / 2.0), high)
         return {"cmap": look.cmap or "viridis", "norm": LogNorm(*ends)}, None
     if look.limits is not None:
@@ -256,6 +255,7 @@ def _estimated(solution: Solution, x: Array, t: Array, field: str) -> Array:
 
 def checked_times(times: Any, problem: Problem) -> Array | None:
     """Return the times of snapshots; None if they are left to the program."""
+    most_frames = 24
     if times is None:
         return None
     if problem.is_static:
@@ -266,6 +266,6 @@ def checked_times(times: Any, problem: Problem) -> Array | None:
     slack = 1e-9 * (end - start)
     if t.ndim != 1 or not t.size or np.any(~np.isfinite(t)) or t.min() < start - slack or t.max() > end + slack:
         raise EvaluationError(f"{wanted}; got {shown(times)}.")
-    if len(t) > _MOST_FRAMES:
-        raise EvaluationError(f"a figure has at most {_MOST_FRAMES} times, got {len(t)}.")
+    if len(t) > most_frames:
+        raise EvaluationError(f"a figure has at most {most_frames} times, got {len(t)}.")
     return np.clip(t, start, end)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 KINDS = ("slices", "surface", "contours")
 _ENDINGS = (".png", ".jpg", ".svg", ".pdf", ".html")
-_TETRAHEDRON = 10  # as VTK numbers kinds of cells
-_CONTOURS = 5
 
 
 def plot_solid(
@@ -34,6 +32,7 @@ def plot_solid(
     plotter: Any,
 ) -> Any:
     """Draw a solution on a solid and return the plotter. See :meth:`Solution.plot_3d`."""
+    tetrahedron = 10  # as VTK numbers kinds of cells
     domain = solution.problem.domain
     if domain.dimension != 3:
         raise EvaluationError(f"plot_3d draws solids, and the domain has {domain.dimension} dimension(s); call plot().")
@@ -47,7 +46,7 @@ def plot_solid(
     one = _quantity(solution, field, derivative)
     pv = _pyvista()
     mesh = fill(domain.contains, domain.lower, domain.upper, cells)
-    solid = pv.UnstructuredGrid({_TETRAHEDRON: mesh.simplices}, mesh.points)
+    solid = pv.UnstructuredGrid({tetrahedron: mesh.simplices}, mesh.points)
     solid[one.label] = one.at(mesh.points, when)[:, 0]
     plotter = pv.Plotter(off_screen=True if target else None) if plotter is None else plotter
     _add(plotter, solid, one, kind)
@@ -69,6 +68,7 @@ def _quantity(solution: Solution, field: str | None, derivative: str) -> Quantit
 
 
 def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
+    contours = 5
     colours, _ = one.colours(np.asarray(solid[one.label]))
     look = {
         "cmap": colours["cmap"],
@@ -86,7 +86,7 @@ def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
         low, high = solid.get_data_range(one.label)
         if not high > low:
             raise EvaluationError(f"{one.label} is the same everywhere ({low:g}): it has no contours; draw 'slices'.")
-        levels = np.linspace(low, high, _CONTOURS + 2)[1:-1]
+        levels = np.linspace(low, high, contours + 2)[1:-1]
         plotter.add_mesh(solid.contour(levels, scalars=one.label), opacity=0.6, **look)
         plotter.add_mesh(solid.extract_surface(algorithm="dataset_surface"), color="grey", opacity=0.08)
 
