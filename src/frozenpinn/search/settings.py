@@ -105,8 +105,8 @@ class Settings:
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
         ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
-        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, ``"radau-iia"``, an integrator object, or None for a choice by
-        structure.
+        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, ``"radau-iia"``, an integrator object, or None for a choice
+        by structure.
     rtol
         Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
         ``tol``; 1e-8 without.
