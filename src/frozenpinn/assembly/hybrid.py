@@ -9,8 +9,11 @@ alone: they are eliminated patch by patch, and one sparse system is left for the
 form with upwind jumps: ½ ∫ b·∇u v − u b·∇v and |b·n| on faces, so that they produce no energy. Slopes prescribed are
 natural conditions.
 
-What other solvers need is here by name: :func:`local_blocks` gives the matrices of a group of congruent patches, whose
-functions are orthonormal, so that the mass matrix is the identity; :class:`Condensed` solves for them.
+What solvers in time need is here by name. Functions of a patch are orthonormal, so the mass matrix is the identity.
+:class:`Assembly` gives the :class:`Blocks` of a group of congruent patches, [A, B; C, D] in functions and traces, with
+their right-hand side; :func:`trace_numbers` says where the traces of each patch stand among all of them. With
+u' + A u + B û = f and C u + D û = 0, the operator on functions alone is A − B D⁻¹ C, whose D is block-diagonal by
+faces; an implicit step adds 1/(γ dt) to the diagonal of A and is solved by :class:`Condensed`.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ Array = np.ndarray
 PENALTY = 2.0  #: of jumps, times modes, times circumference over area: four times as large is no better
 _BLOCK = 3_000_000  # numbers of weighted functions held at a time
 _ORDERS = ((0, 0), (1, 0), (0, 1))
+_ALONG = 1e-13  # part of a slope along the boundary that is round-off
 _DEPENDENT = 1e-10  # functions on a cut patch whose part that others don't have is smaller are left out
 
 
@@ -238,7 +242,7 @@ class Assembly:
                     inner.add(i, k, _weighted(places.slopes[a], matrix[a][b], w, places.slopes[b]))
         for i in range(len(self.form.fields)):
             partials, source = self.form.reactions(i, x, self.jets(i, places))
-            load[i] = [_weighted(places.values, source, w, np.ones((len(w), 1)))]
+            load[i] = [_integrated(places.values, source, w)]
             for k, name in enumerate(self.form.fields):
                 along = _slopes_of(partials, name)
                 for a in (0, 1):
@@ -255,8 +259,7 @@ class Assembly:
             return
         for (i, k), matrix in self.form.diffusions(self.element.moved(places.x)).items():
             flux = _across(matrix, places.normals)
-            onto = sum(_weighted(values, flux[a], w, places.slopes[a]) for a in (0, 1))
-            traced = sum(_weighted(table, flux[a], w, places.slopes[a]) for a in (0, 1))
+            onto, traced = _fluxes(values, flux, places), _fluxes(table, flux, places)
             inner.add(i, k, -onto - np.swapaxes(onto, 1, 2))
             outer.add(i, k, np.swapaxes(traced, 1, 2))
             back.add(i, k, traced)
@@ -268,44 +271,70 @@ class Assembly:
             traces.add(i, i, _weighted(table, jump, w, table))
 
     def _jumps(self, i: int, places: Places) -> tuple[Array, Array]:
-        """Return the weight of jumps of a field, τ n·A n + |b·n|, and b·n."""
+        """Return the weight of jumps of a field, τ n·A n + |b·n|, and b·n, at the places of one patch or of all."""
+        normals = places.normals
         matrix = self.form.diffusions(self.element.moved(places.x))[i, i]
-        stiff = self.element.penalty * _normal(_across(matrix, places.normals), places.normals)
-        transport = self._transport(i, i, places)
-        if not any(np.any(part) for part in transport):
+        stiff = self.element.penalty * _normal(_across(matrix, normals), normals)
+        along, across = self._transport(i, i, places)
+        if not (np.any(along) or np.any(across)):
             return stiff, np.zeros(1)
-        size = max(len(places.weights), *(np.size(part) for part in transport))
-        drift = _normal(tuple(np.broadcast_to(part, size) for part in transport), places.normals)  # type: ignore[arg-type]
-        stiff = np.broadcast_to(stiff.reshape(-1, len(places.weights)), (size // len(places.weights), len(places.weights))).ravel() if size > len(stiff) else stiff
-        return stiff + np.abs(drift), drift
+        size = max(len(stiff), np.size(along), np.size(across))
+        drift = _normal((np.broadcast_to(along, size), np.broadcast_to(across, size)), normals)
+        return np.resize(stiff, size) + np.abs(drift), drift
 
     def _on_wall(self, curve: Curve, places: Places, inner: Sums, load: list[list[Array]]) -> None:
-        form, w, values = self.form, places.weights, places.values
-        x, count = self.element.moved(places.x), len(self.element.shifts)
-        points = BoundaryPoints(x, np.tile(places.normals, (count, 1)), np.tile(w, count), Side(curve.side))
-        ones = np.ones((len(w), 1))
+        form, x, count = self.form, self.element.moved(places.x), len(self.element.shifts)
+        normals, weights = np.tile(places.normals, (count, 1)), np.tile(places.weights, count)
+        points = BoundaryPoints(x, normals, weights, Side(curve.side))
         given = {k: form.dirichlet(curve.side, name, points) for k, name in enumerate(form.fields)}
         for (i, k), matrix in form.diffusions(x).items():
             flux, value = _across(matrix, places.normals), given[k]
-            if i != k or value is not None:
-                onto = sum(_weighted(values, flux[a], w, places.slopes[a]) for a in (0, 1))
-                inner.add(i, k, -onto)
             if value is not None:
-                inner.add(i, k, -np.swapaxes(onto, 1, 2))
-                load[i][0] = load[i][0] - sum(_weighted(places.slopes[a], _times(flux[a], value), w, ones) for a in (0, 1))
+                onto = _fluxes(places.values, flux, places)
+                inner.add(i, k, -onto - np.swapaxes(onto, 1, 2))
+                for a in (0, 1):
+                    load[i][0] = load[i][0] - _integrated(places.slopes[a], _times(flux[a], value), places.weights)
             elif i == k:
-                every = np.stack([np.resize(part, len(x)) for part in flux], axis=1)
-                slope = form.flux(curve.side, form.fields[i], points, every)
-                inner.add(i, i, _weighted(values, slope.robin, w, values))
-                if np.max(np.abs(slope.sliding)) > 1e-13 * np.max(np.abs(every)):
-                    for a in (0, 1):
-                        inner.add(i, i, -_weighted(values, slope.sliding[:, a], w, places.slopes[a]))
-                load[i][0] = load[i][0] + _weighted(values, slope.data, w, ones)
+                self._add_slope(i, flux, points, places, inner, load)
+            else:
+                inner.add(i, k, -_fluxes(places.values, flux, places))
         for i, value in given.items():
             if value is not None:
                 jump, drift = self._jumps(i, places)
-                inner.add(i, i, _weighted(values, jump - drift, w, values))
-                load[i][0] = load[i][0] + _weighted(values, _times(jump - drift, value), w, ones)
+                inner.add(i, i, _weighted(places.values, jump - drift, places.weights, places.values))
+                load[i][0] = load[i][0] + _integrated(places.values, _times(jump - drift, value), places.weights)
+
+    def _add_slope(
+        self,
+        i: int,
+        flux: tuple[Array, Array],
+        points: BoundaryPoints,
+        places: Places,
+        inner: Sums,
+        load: list[list[Array]],
+    ) -> None:
+        """Add a condition that prescribes a slope."""
+        values, w = places.values, places.weights
+        every = np.stack([np.resize(part, len(points.x)) for part in flux], axis=1)
+        slope = self.form.flux(points.side.name, self.form.fields[i], points, every)
+        inner.add(i, i, _weighted(values, slope.robin, w, values))
+        if np.max(np.abs(slope.sliding)) > _ALONG * np.max(np.abs(every)):
+            for a in (0, 1):
+                inner.add(i, i, -_weighted(values, slope.sliding[:, a], w, places.slopes[a]))
+        load[i][0] = load[i][0] + _integrated(values, slope.data, w)
+
+
+def _fluxes(left: Array, flux: tuple[Array, Array], places: Places) -> Array:
+    """Return ∫ left n·A∇u for the functions of one patch, or of many."""
+    return np.asarray(
+        _weighted(left, flux[0], places.weights, places.slopes[0])
+        + _weighted(left, flux[1], places.weights, places.slopes[1])
+    )
+
+
+def _integrated(left: Array, factor: Value, weights: Array) -> Array:
+    """Return ∫ left·factor."""
+    return _weighted(left, factor, weights, np.ones((len(weights), 1)))
 
 
 def _times(factor: Array, values: Array) -> Array:
