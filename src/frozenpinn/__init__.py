@@ -48,8 +48,8 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn.paths.path import Path
     from frozenpinn.results.error_estimate import ErrorEstimate
     from frozenpinn.results.solution import Solution
-    from frozenpinn.search.rules import Rules
     from frozenpinn.search.patches import Patches
+    from frozenpinn.search.rules import Rules
     from frozenpinn.search.settings import Settings, Windows
     from frozenpinn.solve import check, estimate_error, solve
     from frozenpinn.statement.conditions import Dirichlet, Free, Neumann, Periodic, Robin

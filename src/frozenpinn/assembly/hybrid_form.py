@@ -206,6 +206,8 @@ def _unsuited(problem: Problem) -> str | None:
     """Return why patches can't solve a problem, as far as that is seen without its coefficients."""
     if problem.domain.dimension != 2:
         return f"they are made for two dimensions, and it has {problem.domain.dimension}"
+    if (reason := _unsuited_terms(problem)) is not None:
+        return reason
     if problem.interfaces is not None:
         return "coefficients or sources jump, and patches are not cut there yet"
     if problem.points:
@@ -222,8 +224,10 @@ def _unsuited(problem: Problem) -> str | None:
             if len(own) != 1:
                 return f"{name} has {len(own) or 'no'} condition{'s' * (len(own) != 1)} on '{side.name}', and needs one"
             if own[0].fields != (name,) or any(jet.order > 1 for jet in own[0].jets):
-                return f"the condition '{own[0].text}' on '{side.name}' is not one of a value or a slope of {name} alone"
-    return _unsuited_terms(problem)
+                return (
+                    f"the condition '{own[0].text}' on '{side.name}' is not one of a value or a slope of {name} alone"
+                )
+    return None
 
 
 def _unsuited_terms(problem: Problem) -> str | None:

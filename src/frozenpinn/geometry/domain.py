@@ -29,8 +29,8 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
-    from frozenpinn.geometry.rare.curves import Curve
     from frozenpinn.geometry.rare.columns import Lines
+    from frozenpinn.geometry.rare.curves import Curve
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]

@@ -48,7 +48,9 @@ class Patches:
             raise SettingsError(f"across is a number of patches from 1 to {MOST_ACROSS}, got {shown(self.across)}.")
         low, high = ORDERS
         if self.order is not None and not (is_whole(self.order) and low <= self.order <= high):
-            raise SettingsError(f"the order of patches is a whole number from {low} to {high}, got {shown(self.order)}.")
+            raise SettingsError(
+                f"the order of patches is a whole number from {low} to {high}, got {shown(self.order)}."
+            )
         if not (is_whole(self.levels) and 0 <= self.levels <= 20):
             raise SettingsError(f"levels is a whole number from 0 to 20, got {shown(self.levels)}.")
         check_flag("adaptive", self.adaptive)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -19,9 +19,11 @@ from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
-from frozenpinn.static.patches import PatchPlan, Resolved, patch_cost, solve_on_patches
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import Earlier, solve_static
+
+if TYPE_CHECKING:
+    from frozenpinn.static.patches import PatchPlan, Resolved
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Static:
         self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
     ) -> tuple[Solution, Resolved] | Failure:
         """Solve once on patches."""
+        from frozenpinn.static.patches import solve_on_patches  # imported here, as most problems do not need it
+
         try:
             found = solve_on_patches(problem, task, lesson, watch)
         except ConvergenceError as error:
@@ -55,9 +59,11 @@ class Static:
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
-    def cost(self, problem: Problem, task: Task, lesson: Earlier | Resolved) -> StaticPlan | PatchPlan:
+    def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | PatchPlan:
         """Return the plan of a solve."""
-        if isinstance(lesson, Resolved):
+        if task.settings.basis is not None:
+            from frozenpinn.static.patches import patch_cost
+
             return patch_cost(task, lesson)
         return static_plan(problem, task)
 

@@ -108,8 +108,8 @@ def patch_cost(task: Task, lesson: Resolved) -> PatchPlan:
 
 def order_for(task: Task) -> int:
     """Return the order of patches: the user's, or a higher one for a smaller tolerance."""
-    asked = task.settings.basis
-    if isinstance(asked, Asked) and asked.order is not None:
+    asked = asked_of(task)
+    if asked.order is not None:
         return asked.order
     tol = task.tolerances.solution or 1e-6
     return int(np.clip(4 + ceil(-log10(tol)), 6, min(12, ORDERS[1])))
@@ -120,41 +120,46 @@ def order_for(task: Task) -> int:
 
 def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> Resolved:
     """Solve a static problem on patches, which are quartered until their highest modes carry little enough."""
-    form = HybridForm.of(problem)
-    asked = task.settings.basis if isinstance(task.settings.basis, Asked) else Asked()
-    order = order_for(task)
-    features = LocalFeatures.draw(modes_of(order), task.seed)
+    form, asked = HybridForm.of(problem), asked_of(task)
+    features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
     start: Function = read_start(task.start, problem) or Nothing()
     if earlier is not None:
         start = SolutionStart(earlier.solution.jet_values)
-    with watch.stage("patches"), blas_threads(0.0):
-        across = asked.across or ACROSS
-        if earlier is not None:  # other patches: none of their edges should be the same
-            across = earlier.across + max(1, round(0.3 * earlier.across))
-        tree = _first_tree(problem, across, asked, earlier)
     goal = SHARE * (task.tolerances.solution or 1e-6) / task.effort**FINER
     announce = partial(watch.announce, "patches")
     with watch.stage("patches"), blas_threads(0.0):
+        across, tree = _first_tree(problem, task, earlier)
         for _ in range(ROUNDS):
             announce()
-            solved = Solved.of(form, tree, features, order + 1, start, goal, task, announce)
+            _check_memory(foreseen(tree, features, form), task)
+            solved = PatchSystem.of(form, tree, features).solve(start, goal, announce)
             marked = solved.unresolved(goal) if asked.adaptive else []
-            finest = [cell for cell in marked if cell.level >= asked.levels]
-            marked = [cell for cell in marked if cell.level < asked.levels]
-            if not marked:
+            within = [cell for cell in marked if cell.level < asked.levels]
+            if not within:
                 break
-            if not form.is_linear:
-                start = PatchFunction(solved.basis, solved.coefficients)
-            tree = tree.refined(marked)
-    return _result(problem, task, solved, across, len(finest) if asked.adaptive else 0)
+            start = start if form.is_linear else solved.function
+            tree = tree.refined(within)
+        return _result(problem, task, solved, across, len(marked))
 
 
-def _first_tree(problem: Problem, across: int, asked: Asked, earlier: Resolved | None) -> Tree:
-    """Return patches that follow the boundary, as small as those of an earlier solve where it had small ones."""
+def asked_of(task: Task) -> Asked:
+    """Return the patches that a user asks for, or those of the program."""
+    return task.settings.basis or Asked()
+
+
+def _first_tree(problem: Problem, task: Task, earlier: Resolved | None) -> tuple[int, Tree]:
+    """Return patches that follow the boundary, as small as those of an earlier solve where it had small ones.
+
+    None of their edges should be where the earlier ones are: two solves share as little as possible.
+    """
+    asked, more, fewer = asked_of(task), 1.3, 0.7
+    across, is_finer = asked.across or ACROSS, earlier is not None and task.effort >= earlier.effort
+    if earlier is not None:
+        across = max(2, round((more if is_finer else fewer) * earlier.across))
     tree = Tree.of(problem.domain, across)
     tree = tree.refined_while(lambda leaf: leaf.angle > TURN, asked.levels)
-    if earlier is None or not asked.adaptive:
-        return tree
+    if earlier is None or not (is_finer and asked.adaptive):
+        return across, tree
     basis = earlier.solution.pieces[0].expansions[0].basis
     assert isinstance(basis, PatchBasis)
     shares = np.array([(a, b) for a in (0.02, 0.35, 0.65, 0.98) for b in (0.02, 0.35, 0.65, 0.98)])
@@ -164,46 +169,38 @@ def _first_tree(problem: Problem, across: int, asked: Asked, earlier: Resolved |
         width = float(np.max(leaf.upper - leaf.lower))
         return width > 1.05 * float(np.min(basis.widths(x)))
 
-    return tree.refined_while(too_wide, asked.levels + 1)
+    return across, tree.refined_while(too_wide, asked.levels + 1)
 
 
 def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: int) -> Resolved:
-    steps = solved.changes
-    function = PatchFunction(solved.basis, solved.coefficients)
-    left = held_out_residual(problem, function)
-    singular = solved.system.weakest
+    """Return the solution with all that is known of it."""
+    system, changes = solved.system, solved.changes
+    left = held_out_residual(problem, solved.function)
+    singular = solved.condensed.weakest
     warn_if_singular(singular, problem, task.rules.static)
-    levels = solved.patches.tree.levels
-    label = f"{len(solved.patches)} patches of order {solved.basis.features.order} on {levels} levels"
-    facts = StaticFacts(label, 1.0, singular, steps, "" if problem.is_linear else "patches", left)
-    name = "patches"
-    work = Work(len(steps), len(steps))
-    trajectory = SteadyState(solved.coefficients, name, work)
-    piece = Piece((Expansion(solved.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator=name)
-    notes = ()
-    if finest:
-        notes = (
-            f"{finest} patches are as small as levels={_levels(task)} allows and not resolved yet: a corner, or detail "
-            "below the finest patch; allow more with basis=fp.Patches(levels=…)",
-        )
+    tree, plan = system.patches.tree, system.plan
+    levels = f"{tree.levels} level{'s' if tree.levels > 1 else ''}"
+    label = f"{len(system.patches)} patches of order {system.features.order} on {levels}"
+    note = (
+        f"{finest} patches are as small as levels={asked_of(task).levels} allows and not resolved: a corner, or "
+        "detail below the finest patch; allow more with basis=fp.Patches(levels=…)"
+    )
+    trajectory = SteadyState(solved.coefficients, "patches", Work(len(changes), len(changes)))
+    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator="patches")
     solution = Solution(
         problem,
         (piece,),
         sampler="local",
-        width=solved.basis.raw_size,
-        counts=(solved.points,),
-        bytes=solved.plan.bytes,
-        operations=solved.plan.operations,
-        notes=notes,
+        width=system.basis.raw_size,
+        counts=(sum(len(patch.rule.x) for patch in system.patches.patches),),
+        bytes=plan.bytes,
+        operations=plan.operations,
+        notes=(note,) if finest else (),
         provenance=task,
-        facts=facts,
+        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
         decisions=(Decision("patches", f"the domain is divided into {label}"),),
     )
-    return Resolved(solution, solved.patches.tree, across, solved.plan, task.effort)
-
-
-def _levels(task: Task) -> int:
-    return task.settings.basis.levels if isinstance(task.settings.basis, Asked) else Asked().levels
+    return Resolved(solution, tree, across, plan, task.effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +218,78 @@ class PatchFunction:
         ]
 
 
+class PatchSystem:
+    """The equations on given patches, which are linearised about one function after another."""
+
+    def __init__(self, form: HybridForm, patches: PatchSet, features: LocalFeatures, plan: PatchPlan) -> None:
+        self.form, self.patches, self.features, self.plan = form, patches, features, plan
+        self.basis = PatchBasis.of(patches, features, form.fields)
+        self._traces, fields = features.order + 1, len(form.fields)
+        self._size = len(patches.faces) * self._traces * fields
+        self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        self._kept: dict[int, Element] = {}
+        self._room = 5e8  # bytes of functions at their places that are kept
+
+    @classmethod
+    def of(cls, form: HybridForm, tree: Tree, features: LocalFeatures) -> PatchSystem:
+        """Divide the domain."""
+        return cls(form, PatchSet.of(tree, features.order + 3), features, foreseen(tree, features, form))
+
+    def element(self, k: int) -> Element:
+        """Return the functions of a group at its places."""
+        found = self._kept.get(k)
+        if found is None:
+            found = Element.of(self.patches, self.patches.groups[k], self.features, self._traces)
+            size = 8.0 * 3.0 * len(found.inside.x) * found.size
+            if size <= self._room:
+                self._room -= size
+                self._kept[k] = found
+        return found
+
+    def linearised(self, start: Function, local: Sequence[Array] | None = None) -> Condensed:
+        """Return the system, linearised about local coefficients, or about the start without them."""
+        parts = []
+        for k in range(len(self.patches.groups)):
+            element = self.element(k)
+            about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
+            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
+        return Condensed.of(parts, self._size)
+
+    def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
+        """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
+        condensed = self.linearised(start)
+        local = self._solved(condensed)
+        if self.form.is_linear:
+            return Solved(self, condensed, local)
+        changes, share, close = list[float](), 1.0, 0.1
+        for _ in range(STEPS):
+            announce()
+            condensed = self.linearised(start, local)
+            full = self._solved(condensed)
+            changes.append(_distance(full, local))
+            grows = len(changes) > 1 and changes[-1] > max(1.5 * changes[-2], close)
+            share = max(0.5 * share, 1.0 / 32.0) if grows else min(1.0, 2.0 * share)
+            local = [a + share * (b - a) for a, b in zip(local, full, strict=True)]
+            if changes[-1] <= max(1e-11, 1e-2 * goal) and share == 1.0:
+                return Solved(self, condensed, local, tuple(changes))
+        raise ConvergenceError(
+            f"Newton's method on patches did not converge in {STEPS} steps; the last one changed the solution by "
+            f"{changes[-1]:.2g} of its size. Give a start= near the solution."
+        )
+
+    def _solved(self, condensed: Condensed) -> list[Array]:
+        found = [own.reshape(len(own), len(self.form.fields), -1) for own in condensed.solve()]
+        if not all(np.all(np.isfinite(own)) for own in found):
+            raise ConvergenceError("the equations are not finite on all patches: a division by zero, or a wild guess?")
+        return found
+
+
+def foreseen(tree: Tree, features: LocalFeatures, form: HybridForm) -> PatchPlan:
+    """Return what a solve on the leaves of a tree takes."""
+    cut = sum(not leaf.is_whole for leaf in tree.leaves.values())
+    return PatchPlan(len(tree.leaves), cut, features.size, features.order + 1, len(form.fields))
+
+
 @dataclass(frozen=True, eq=False)
 class Solved:
     """A solution on given patches.
@@ -229,88 +298,36 @@ class Solved:
     ----------
     local
         Coefficients of the orthonormal functions of each patch, (patches, fields, r), group by group.
-    coefficients
-        Those of the modes of the features, in the order of the basis.
+    changes
+        Relative change of the solution in each step of Newton's method.
     """
 
-    patches: PatchSet
-    basis: PatchBasis
-    system: Condensed
-    local: tuple[Array, ...]
-    coefficients: Array
-    changes: tuple[float, ...]
-    points: int
-    plan: PatchPlan
+    system: PatchSystem
+    condensed: Condensed
+    local: Sequence[Array]
+    changes: tuple[float, ...] = ()
 
-    @classmethod
-    def of(
-        cls,
-        form: HybridForm,
-        tree: Tree,
-        features: LocalFeatures,
-        traces: int,
-        start: Function,
-        goal: float,
-        task: Task,
-        announce: Callable[[], None],
-    ) -> Solved:
-        """Solve on given patches, by Newton's method if it must."""
-        cut = sum(not leaf.is_whole for leaf in tree.leaves.values())
-        plan = PatchPlan(len(tree.leaves), cut, features.size, traces, len(form.fields))
-        _check_memory(plan, task)
-        patches = PatchSet.of(tree, features.order + 3)
-        basis = PatchBasis.of(patches, features, form.fields)
-        numbers = [trace_numbers(patches, group, traces, len(form.fields)) for group in patches.groups]
-        size = len(patches.faces) * traces * len(form.fields)
-        local: list[Array] | None = None
-        changes, damping = list[float](), 1.0
-        keeper = Elements(patches, features, traces)
-        while True:
-            announce()
-            parts, rows, before = [], [], local
-            for k, group in enumerate(patches.groups):
-                element = keeper.element(k)
-                about = partial(_local_jets, form, element, start, None if local is None else local[k])
-                parts.append((numbers[k], Assembly(form, element, about).blocks()))
-                rows.append(element.size)
-                del group
-            system = Condensed.of(parts, size)
-            found = [own.reshape(len(own), len(form.fields), -1) for own in system.solve()]
-            if form.is_linear:
-                local = found
-                break
-            if before is not None:
-                changes.append(_distance(found, before))
-                if len(changes) > 1 and changes[-1] > 2.0 * changes[-2] and changes[-1] > 0.1:
-                    damping = max(0.5 * damping, 1.0 / 64.0)
-                else:
-                    damping = min(1.0, 2.0 * damping)
-                local = [b + damping * (f - b) for f, b in zip(found, before, strict=True)]
-            else:
-                local = found
-            if not all(np.all(np.isfinite(own)) for own in local):
-                raise ConvergenceError("Newton's method left what the equations are defined for; give a start= near the solution.")
-            if changes and changes[-1] < max(1e-10, 1e-2 * goal) and damping == 1.0:
-                break
-            if len(changes) >= STEPS:
-                raise ConvergenceError(
-                    f"Newton's method on patches did not converge in {STEPS} steps; the last one changed the solution "
-                    f"by {changes[-1]:.2g} of its size. Give a start= near the solution."
-                )
-        coefficients = np.zeros((len(form.fields), len(patches), features.size))
+    @cached_property
+    def coefficients(self) -> Array:
+        """Those of the modes of the features, in the order of the basis."""
+        basis, patches = self.system.basis, self.system.patches
+        out = np.zeros((len(basis.fields), len(patches), basis.features.size))
         for k, group in enumerate(patches.groups):
-            coefficients[:, list(group)] = np.swapaxes(local[k] @ keeper.element(k).mixing.T, 0, 1)
-        points = sum(len(patch.rule.x) for patch in patches.patches)
-        return cls(patches, basis, system, tuple(local), coefficients.ravel(), tuple(changes), points, plan)
+            out[:, list(group)] = np.swapaxes(self.local[k] @ self.system.element(k).mixing.T, 0, 1)
+        return out.ravel()
+
+    @property
+    def function(self) -> PatchFunction:
+        """The solution as a function."""
+        return PatchFunction(self.system.basis, self.coefficients)
 
     @cached_property
     def tails(self) -> Array:
         """The squared norm of the highest modes of each patch, relative to that of the solution; worst field."""
-        order = self.basis.features.order
-        first = modes_of(order - 1)
+        first = modes_of(self.system.features.order - 1)
         total = sum(np.sum(own**2, axis=(0, 2)) for own in self.local)
-        out = np.zeros(len(self.patches))
-        for group, own in zip(self.patches.groups, self.local, strict=True):
+        out = np.zeros(len(self.system.patches))
+        for group, own in zip(self.system.patches.groups, self.local, strict=True):
             parts = np.sum(own[:, :, first:] ** 2, axis=2) / np.maximum(total, 1e-300)
             out[list(group)] = np.max(parts, axis=1)
         return out
@@ -321,29 +338,9 @@ class Solved:
             return []
         order = np.argsort(-self.tails)
         below = np.cumsum(self.tails[order][::-1])[::-1]  # what would be left without refining from here on
-        limit = 0.5 * goal**2 / len(self.patches)
+        limit = 0.5 * goal**2 / len(self.tails)
         chosen = order[(below > 0.3 * goal**2) & (self.tails[order] > limit)]
-        return [cell for n in chosen.tolist() for cell in self.patches.patches[n].cells]
-
-
-class Elements:
-    """The functions of each group at its places, kept as long as they are few."""
-
-    def __init__(self, patches: PatchSet, features: LocalFeatures, traces: int) -> None:
-        self._patches, self._features, self._traces = patches, features, traces
-        self._kept: dict[int, Element] = {}
-        self._left = 5e8  # bytes
-
-    def element(self, k: int) -> Element:
-        """Return the functions of a group."""
-        found = self._kept.get(k)
-        if found is None:
-            found = Element.of(self._patches, self._patches.groups[k], self._features, self._traces)
-            size = 8.0 * 3.0 * len(found.inside.x) * found.size
-            if size <= self._left:
-                self._left -= size
-                self._kept[k] = found
-        return found
+        return [cell for n in chosen.tolist() for cell in self.system.patches.patches[n].cells]
 
 
 def _local_jets(

@@ -237,4 +237,8 @@ def _key(i: Array, j: Array) -> Array:
 
 def _cut(term: Term, part: slice, count: int) -> Term:
     coefficient = term.coefficient
-    return term if np.ndim(coefficient) == 0 or np.size(coefficient) != count else term._replace(coefficient=np.asarray(coefficient)[part])
+    return (
+        term
+        if np.ndim(coefficient) == 0 or np.size(coefficient) != count
+        else term._replace(coefficient=np.asarray(coefficient)[part])
+    )

@@ -108,7 +108,10 @@ def legendre(x: Array, degree: int, derivatives: int) -> list[Array]:
 
 @lru_cache(maxsize=32)
 def _derivative(degree: int) -> Array:
-    """Return the matrix from Legendre coefficients to those of the derivative: Pₙ' = Σ (2k + 1) Pₖ, k = n − 1, n − 3, …"""
+    """Return the matrix from Legendre coefficients to those of the derivative.
+
+    Pₙ' is the sum of (2k + 1) Pₖ for k = n − 1, n − 3 and so on.
+    """
     n = np.arange(degree + 1)
     below = (n[:, None] < n[None, :]) & ((n[None, :] - n[:, None]) % 2 == 1)
     return read_only(np.where(below, 2.0 * n[:, None] + 1.0, 0.0))

@@ -1,6 +1,6 @@
-"""PatchSet: the leaves of a quadtree, those that the boundary leaves little of merged with a neighbour, and their faces.
+"""Patches: the leaves of a quadtree, small cuts merged with a neighbour, and the faces between them.
 
-PatchSet that are congruent, with faces and walls in the same places, form a group: what does not depend on the place is
+Patches that are congruent, with faces and walls in the same places, form a group: what does not depend on the place is
 computed once for all of them.
 """
 
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -186,7 +187,7 @@ def _edges(tree: Tree, leaves: Sequence[Leaf], inside: Callable[[Array], Array])
                 yield Face(axis, height, start, end, *pair)
                 continue
             cuts = _cuts(axis, height, start, end, (*leaf.curves, *leaves[other].curves))
-            waiting += [Face(axis, height, s, e, *pair) for s, e in zip(cuts, cuts[1:], strict=False)]
+            waiting += [Face(axis, height, s, e, *pair) for s, e in pairwise(cuts)]
     if not waiting:
         return
     middle = np.concatenate([face.at(np.array([0.5])) for face in waiting])

@@ -8,6 +8,7 @@ and all weights are positive. Strips between two arcs are parted by a line betwe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -99,12 +100,12 @@ def strips(curves: Sequence[Curve], lower: Array, upper: Array) -> Iterator[Stri
     breaks = np.clip(np.concatenate([[lower[0], upper[0]], ends.ravel()]), lower[0], upper[0])
     breaks = np.unique(breaks)
     breaks = breaks[np.diff(breaks, prepend=-np.inf) > close]
-    for low, high in zip(breaks, breaks[1:], strict=False):
+    for low, high in pairwise(breaks):
         middle = 0.5 * (low + high)
         spanning = np.flatnonzero((np.min(ends, axis=1) < middle) & (np.max(ends, axis=1) > middle))
         found = [(float(parts[k].heights(np.array([middle]))[0]), k) for k in spanning.tolist()]
         heights = [(float(lower[1]), -1), *sorted(found), (float(upper[1]), -1)]
-        for (y, k), (z, n) in zip(heights, heights[1:], strict=False):
+        for (y, k), (z, n) in pairwise(heights):
             if z - y <= close:
                 continue
             inside = True

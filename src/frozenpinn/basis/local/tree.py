@@ -85,9 +85,9 @@ class Tree:
         curves = domain.outline() if domain.dimension == 2 else None
         if curves is None:
             raise ProblemError(
-                f"patches need a plane domain whose boundary is made of segments and arcs: boxes without periodic axes, "
-                f"polygons, disks, ellipses, annuli and their combinations. {domain!r} is none; leave "
-                "basis=Patches() out."
+                "patches need a plane domain whose boundary is made of segments and arcs: boxes without periodic axes, "
+                f"polygons, disks, ellipses, annuli and their combinations. {domain!r} is none; leave basis=Patches() "
+                "out."
             )
         spacing = domain.size / across
         roots = (max(1, round(float(domain.lengths[0]) / spacing)), max(1, round(float(domain.lengths[1]) / spacing)))
@@ -120,7 +120,7 @@ class Tree:
             else:
                 plain.append(leaf)
         centers = np.array([(leaf.lower + leaf.upper) / 2.0 for leaf in plain]).reshape(-1, 2)
-        inside = self.domain.contains(centers, 0.0) if len(plain) else []
+        inside = self.domain.contains(centers, 0.0) if plain else np.empty(0, dtype=bool)
         found |= {leaf.cell: leaf for leaf, is_inside in zip(plain, inside, strict=True) if is_inside}
         return found
 

@@ -244,7 +244,11 @@ class Combination(Domain):
             others = [c for k, own in enumerate(outlines) if k != number for c in own or ()]
             pieces = cut_by(curves or (), others)
             kept = self._bounding(number, *middle_of(pieces))
-            own = [replace(p, side=names.get((number, p.side), p.side)) for p, is_kept in zip(pieces, kept, strict=True) if is_kept]
+            own = [
+                replace(p, side=names.get((number, p.side), p.side))
+                for p, is_kept in zip(pieces, kept, strict=True)
+                if is_kept
+            ]
             found += own if self._terms[number].sign > 0 else [piece.reversed for piece in own]
         return tuple(found)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -35,8 +36,8 @@ class Segment:
 
     def part(self, low: float, high: float) -> Segment:
         """Return what lies between two parameters."""
-        low, high = self.at(np.array([low, high]))
-        return replace(self, start=low, end=high)
+        start, end = self.at(np.array([low, high]))
+        return replace(self, start=start, end=end)
 
     @property
     def reversed(self) -> Segment:
@@ -196,7 +197,7 @@ def divided(curve: Curve, places: Iterable[float]) -> list[Curve]:
     cuts = [0.0, *inner[np.diff(inner, prepend=-1.0) > _CLOSE].tolist(), 1.0]
     if len(cuts) == 2:
         return [curve]
-    return [curve.part(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [curve.part(a, b) for a, b in pairwise(cuts)]
 
 
 def ring(points: Array, sides: Sequence[str]) -> tuple[Curve, ...]:
