@@ -274,7 +274,7 @@ class Assembly:
         """Return the weight of jumps of a field, τ n·A n + |b·n|, and b·n, at the places of one patch or of all."""
         normals = places.normals
         matrix = self.form.diffusions(self.element.moved(places.x)).get((i, i))
-        stiff = np.zeros(1)
+        stiff = np.zeros(len(normals))
         if matrix is not None:
             stiff = self.element.penalty * _normal(_across(matrix, normals), normals)
         along, across = self._transport(i, i, places)
@@ -311,7 +311,7 @@ class Assembly:
         return BoundaryPoints(self.element.moved(places.x), normals, weights, Side(curve.side))
 
     def responses(self, curve: Curve, places: Places) -> Iterator[tuple[int, int, Array]]:
-        """Yield what data on a wall do to the right-hand side: equation, field of the data, (1 or patches, r, places)."""
+        """Yield what data on a wall do to the right-hand side: equation, field of the data, (patches, r, places)."""
         form, side = self.form, curve.side
         for (i, k), matrix in form.diffusions(self.element.moved(places.x)).items():
             flux = _across(matrix, places.normals)
@@ -321,7 +321,11 @@ class Assembly:
             elif i == k:
                 points = self.points_of(curve, places)
                 every = np.stack([np.resize(part, len(points.x)) for part in flux], axis=1)
-                yield i, k, _respond(places.values, form.flux(side, form.fields[i], points, every).ratio, places.weights)
+                yield (
+                    i,
+                    k,
+                    _respond(places.values, form.flux(side, form.fields[i], points, every).ratio, places.weights),
+                )
         for i, name in enumerate(form.fields):
             if form.prescribes(side, name):
                 jump, drift = self._jumps(i, places)
@@ -455,7 +459,7 @@ class Condensed:
 
 
 def applied(matrix: Array, vectors: Array) -> Array:
-    """Return products of the matrices of all patches, or of one that all share, with one vector for each, or with one."""
+    """Return products of the matrices of all patches, or of one that all share, with vectors."""
     if len(matrix) == 1:
         return np.asarray(vectors @ matrix[0].T)
     return np.asarray((matrix @ vectors[:, :, None])[:, :, 0])

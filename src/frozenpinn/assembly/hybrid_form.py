@@ -36,7 +36,7 @@ Matrix = tuple[tuple[Value, Value], tuple[Value, Value]]
 
 
 class Flux(NamedTuple):
-    """A condition that prescribes a slope: −n·A∇u = robin·u − sliding·∇u − ratio·data, with a tangential part if it must."""
+    """A condition that prescribes a slope: −n·A∇u = robin·u − sliding·∇u − ratio·data, sliding being along the wall."""
 
     robin: Array
     sliding: Array
@@ -251,7 +251,9 @@ def _unsuited_terms(problem: Problem) -> str | None:
             if jet.order == 2 and problem.jets.t in factor.free_symbols:
                 return f"the factor {factor} of {symbol} depends on time"
             if jet.order == 1 and not second and problem.jets.jets_in(factor):
-                return f"{equation.field} is carried along by '{factor}', which depends on the solution, and diffuses not"
+                return (
+                    f"{equation.field} is carried along by '{factor}', which depends on the solution, and diffuses not"
+                )
     return None
 
 

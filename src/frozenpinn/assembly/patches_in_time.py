@@ -1,9 +1,10 @@
-"""Evolution on patches: u' = f(t) − A u − B û − n(t, u), or u'' of the same, with traces û that follow from C u + D û = 0.
+"""Evolution on patches: u' = f(t) − A u − B û − n(t, u), or u'' of the same, where traces û obey C u + D û = 0.
 
-Functions of a patch are orthonormal, so there is no mass matrix. What is linear with coefficients in x alone is kept as
-the blocks A, B, C, D of all patches (hybrid.py); sources and data of walls follow from their values by matrices that are
-kept, too; what else there is, is integrated at the points of the patches, with its own upwind jumps. D is block-diagonal
-by faces, so traces cost nothing; an implicit step solves (s + A) u + B û = r, C u + D û = 0, condensed to the traces.
+Functions of a patch are orthonormal, so there is no mass matrix. What is linear with coefficients in x alone is kept
+as the blocks A, B, C, D of all patches (hybrid.py); sources and data of walls follow from their values by matrices
+that are kept, too; what else there is, is integrated at the points of the patches, with upwind jumps of its own. D is
+block-diagonal by faces, so traces cost little; an implicit step solves (s + A) u + B û = r, C u + D û = 0, condensed
+to the traces.
 """
 
 from __future__ import annotations
@@ -119,9 +120,10 @@ class PatchSystem:
         """The matrices of what is linear with coefficients in x."""
         form = self.form.parts.constant
         found = [Assembly(form, e, partial(_nothing, form, e)).blocks() for e in self.elements]
-        largest = max((float(np.max(np.abs(b.traces), initial=0.0)) for b in found), default=0.0)
-        slight = _SLIGHT * (largest or 1.0)
-        return [b._replace(traces=b.traces + slight * np.eye(b.traces.shape[1])) for b in found]
+        sizes = [np.diagonal(b.traces, axis1=1, axis2=2) for b in found]
+        least = _SLIGHT * max((float(np.max(own, initial=0.0)) for own in sizes), default=0.0) or 1.0
+        held = [np.where(own < least, least, 0.0)[:, :, None] * np.eye(own.shape[1]) for own in sizes]
+        return [b._replace(traces=b.traces + own) for b, own in zip(found, held, strict=True)]
 
     @cached_property
     def _diagonal(self) -> Array:
@@ -164,7 +166,9 @@ class PatchSystem:
             more = None
         else:
             now = rest.at(t)
-            more = [_Rest(Assembly(now, e, partial(_jets, now, e, u)), u) for e, u in zip(self.elements, parts, strict=True)]
+            more = [
+                _Rest(Assembly(now, e, partial(_jets, now, e, u)), u) for e, u in zip(self.elements, parts, strict=True)
+            ]
             said = [own + other.said for own, other in zip(said, more, strict=True)]
             diagonal = self._diagonal + self._diagonal_of([other.matrix for other in more])
             traces = self._traced(said, diagonal, solve=True)
@@ -404,9 +408,10 @@ def _joined(
     side: str, entries: Sequence[tuple[BoundaryPoints, Array, Array, Array]], size: int
 ) -> tuple[BoundaryPoints, sps.csr_array]:
     """Put the points of all walls of a side one after another, and make one matrix of their responses."""
-    points = BoundaryPoints(
-        *(np.concatenate([getattr(entry[0], name) for entry in entries]) for name in ("x", "normals", "weights")), Side(side)
+    x, normals, weights = (
+        np.concatenate([getattr(entry[0], name) for entry in entries]) for name in ("x", "normals", "weights")
     )
+    points = BoundaryPoints(x, normals, weights, Side(side))
     rows, columns, values, start = [], [], [], 0
     for own, table, row, column in entries:
         shape = table.shape
