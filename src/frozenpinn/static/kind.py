@@ -12,6 +12,7 @@ from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
 from frozenpinn.search.kind import Failure, Pair
+from frozenpinn.search.patch_plan import PatchPlan, Resolved
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
@@ -23,7 +24,7 @@ from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
 if TYPE_CHECKING:
-    from frozenpinn.static.patches import PatchPlan, Resolved
+    from frozenpinn.search.patch_plan import PatchPlan, Resolved
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Static:
     def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | PatchPlan:
         """Return the plan of a solve."""
         if task.settings.basis is not None:
-            from frozenpinn.static.patches import patch_cost
+            from frozenpinn.search.patch_plan import patch_cost
 
             return patch_cost(task, lesson)
         return static_plan(problem, task)
