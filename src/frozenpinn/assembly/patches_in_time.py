@@ -10,7 +10,7 @@ to the traces.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -22,7 +22,6 @@ from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.local.features import LocalFeatures
 from frozenpinn.basis.local.patches import PatchSet
 from frozenpinn.geometry import BoundaryPoints, Side
-from frozenpinn.integrators.radau import Solver
 
 Array = np.ndarray
 _SLIGHT = 1e-10  # of the largest weight of jumps: what holds traces where nothing flows through a face
@@ -36,7 +35,7 @@ class Unknown(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PatchSystem:
+class PatchesInTime:
     """A problem on patches as a system in time.
 
     Attributes
@@ -61,6 +60,15 @@ class PatchSystem:
     initial_state: Array
     shortest: float = np.inf
     linear = Unknown()
+
+    @classmethod
+    def of(
+        cls, form: HybridForm, patches: PatchSet, features: LocalFeatures, time: tuple[float, float], shortest: float
+    ) -> PatchesInTime:
+        """Divide the domain; the initial state is zero."""
+        elements = tuple(Element.of(patches, group, features, features.order + 1) for group in patches.groups)
+        system = cls(form, patches, features, elements, time, np.zeros(0), shortest)
+        return replace(system, initial_state=np.zeros(system.size))
 
     # ---- what is kept ---------------------------------------------------------------------------------
 
@@ -240,10 +248,10 @@ class PatchSystem:
 class PatchJacobian:
     """Blocks of the Jacobian of a system on patches."""
 
-    system: PatchSystem
+    system: PatchesInTime
     parts: tuple[tuple[Array, Blocks], ...]
 
-    def shifted(self, shift: complex) -> Solver:
+    def shifted(self, shift: complex) -> PatchSolver:
         """Return the factors of shift − J: for second order in time those of shift² + A − B D⁻¹ C."""
         square = shift**self.system.order
         square = square.real if np.imag(shift) == 0 else square
@@ -255,7 +263,7 @@ class PatchJacobian:
 class PatchSolver:
     """Factors of an implicit step."""
 
-    system: PatchSystem
+    system: PatchesInTime
     condensed: Condensed
     shift: complex
 
@@ -349,7 +357,7 @@ class PatchLoad:
 
     is_separable = False
 
-    def __init__(self, system: PatchSystem) -> None:
+    def __init__(self, system: PatchesInTime) -> None:
         self._system, self._form = system, system.form.parts.constant
         changing = any(c.value.depends_on_time for c in system.form.problem.conditions)
         self._is_constant = not (system.form.parts.is_driven or changing)

@@ -73,7 +73,7 @@ def _decay(solution: Solution) -> float:
     """Return the rate at which all that is in a linear problem decays, zero if something stays."""
     if not solution.problem.is_linear:
         return 0.0
-    rate = float(np.real(solution.system.linear.abscissa))
+    rate = solution.abscissa
     return max(0.0, -rate) if np.isfinite(rate) else 0.0
 
 

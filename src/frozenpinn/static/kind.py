@@ -12,7 +12,6 @@ from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
 from frozenpinn.search.kind import Failure, Pair
-from frozenpinn.search.patch_plan import PatchPlan, Resolved
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
