@@ -143,24 +143,30 @@ class PatchMarch:
         self, system: PatchesInTime, tree: Tree, t: float, y: Array, end: float
     ) -> tuple[PatchesInTime, Tree]:
         """Return patches that resolve the state at some time, and go on from there."""
-        found = self._tails(system, y)
+        found, goal = self._tails(system, y), self._goal_at(t)
         before, basis = tree, self._basis(system)
         coefficients = system.of_features(y[None])[0].reshape(system.order, -1)
-        idle = (IDLE * self.goal) ** 2 / len(found)
+        idle = (IDLE * goal) ** 2 / len(found)
         quiet = {cell for n, patch in enumerate(system.patches.patches) if found[n] < idle for cell in patch.cells}
         tree = tree.coarsened(quiet) if quiet else tree
-        after = self._system(
-            tree.refined(self._allowed(unresolved(system.patches, found, AHEAD * self.goal))), (t, end)
-        )
+        after = self._system(tree.refined(self._allowed(unresolved(system.patches, found, AHEAD * goal))), (t, end))
         tree = after.patches.tree
         for _ in range(ROUNDS):
             states = [self._moved(basis, own, after) for own in coefficients]
-            within = self._allowed(self._marked(after, states[0], AT_START * self.goal))
+            within = self._allowed(self._marked(after, states[0], AT_START * goal))
             if not within or tree.leaves.keys() == before.leaves.keys():
                 break
             tree = tree.refined(within)
             after = self._system(tree, (t, end))
         return replace(after, initial_state=np.concatenate(states), shortest=system.shortest), tree
+
+    def _goal_at(self, t: float) -> float:
+        """Return what may be left unresolved at a time: diffusion forgets what is left at first."""
+        start, end = self.problem.time
+        forgets = self.problem.equations[0].order == 1 and all(
+            (i, i) in self.form.diffusion for i in range(len(self.form.fields))
+        )
+        return self.goal * float(np.sqrt((end - start) / (t - start))) if forgets else self.goal
 
     def _basis(self, system: PatchesInTime) -> PatchBasis:
         return PatchBasis.of(system.patches, self.features, self.problem.fields)
@@ -209,11 +215,10 @@ class PatchMarch:
             return None
 
         def stop(t: float, y: Array) -> bool:
-            found = self._tails(system, y)
-            if np.sqrt(np.sum(found)) <= self.goal:
+            found, goal = self._tails(system, y), self._goal_at(t)
+            if np.sqrt(np.sum(found)) <= goal or t >= self.problem.time[1]:
                 return False
-            cells = unresolved(system.patches, found, self.goal)
-            return any(cell.level < self.asked.levels for cell in cells) and t < self.problem.time[1]
+            return any(cell.level < self.asked.levels for cell in unresolved(system.patches, found, goal))
 
         return stop
 

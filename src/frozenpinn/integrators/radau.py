@@ -38,6 +38,7 @@ from frozenpinn.runtime.arrays import read_only
 Array = np.ndarray
 STAGES = (3, 5, 7)  #: what the method can be had with
 _FINEST = 60  # halvings of the time, at most
+_FAR = 2  # halvings of a step: where it may be longer by more, it is at once
 _DEARER = 10.0  # steps that take as long as the factors for a new length
 _ITERATIONS = 10  # of Newton's method in one step
 _CLOSE = 0.03  # share of the tolerance that they may leave
@@ -205,6 +206,7 @@ class _Run:
         self.times, self.states = [self.start], [self.y]
         self.is_constant = system.has_constant_coefficients
         self.place = 0  # of the time, in 2⁶⁰ parts
+        self._alike = 0  # steps of the present length
         self._jacobian: Linearised | None = None
         self._is_fresh = False
         self._solvers: dict[int, tuple[Solver, ...]] = {}
@@ -270,14 +272,18 @@ class _Run:
         while by and self.place % 2 ** (_FINEST - level + by):
             by -= 1
         saved = left / 2 ** (_FINEST - level) * (1.0 - 2.0**-by)
-        return level - by if saved > _DEARER or level - by in self._solvers else level
+        pays = saved > _DEARER and (by > _FAR or self._alike > _DEARER)  # it may be raised by more soon
+        if by and (pays or level - by in self._solvers):
+            self._alike = 0
+            return level - by
+        return level
 
     def _accept(self, level: int, stages: Array) -> bool:
         self.place += 2 ** (_FINEST - level)
         self.states += [self.y + z for z in stages]
         self.y = self.states[-1]
         self.times.append(self.time_at(self.place))
-        self._last, self._is_fresh = (level, stages), False
+        self._last, self._is_fresh, self._alike = (level, stages), False, self._alike + 1
         self.guard.kept += (len(stages) - 2.0) * self.y.nbytes
         return self.guard.accept(self.times[-1], self.y)
 
