@@ -10,10 +10,11 @@ import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
-from frozenpinn.geometry.rare.curves import Curve, Segment, divided, middle_of
+from frozenpinn.geometry.rare.curves import Curve, Segment, divided, points_of
 
 Array = np.ndarray
 _AXES = (np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+_LOOKS = (0.23, 0.5, 0.77)  # where a curve is looked at: one that touches a line may be on either side of it once
 _BESIDE = 1e-9  # how far inside a curve one looks for the leaf that it belongs to, as a part of the leaf
 
 
@@ -138,11 +139,11 @@ class Tree:
         owned: list[list[Curve]] = [[] for _ in cells]
         if not pieces:
             return owned
-        x, normals = middle_of(pieces)
-        x = x - _BESIDE * np.min(boxes[:, 2:] - boxes[:, :2]) * normals
+        beside = _BESIDE * np.min(boxes[:, 2:] - boxes[:, :2])
+        x = np.stack([x - beside * normals for x, normals in (points_of(pieces, s) for s in _LOOKS)])
         for k, box in enumerate(boxes):
-            inside = np.all((x >= box[:2]) & (x <= box[2:]), axis=1)
-            owned[k] = [pieces[n] for n in np.flatnonzero(inside).tolist()]
+            inside = np.all((x >= box[:2]) & (x <= box[2:]), axis=2)
+            owned[k] = [pieces[n] for n in np.flatnonzero(np.sum(inside, axis=0) > len(_LOOKS) / 2).tolist()]
         return owned
 
     def refined(self, cells: Iterable[Cell]) -> Tree:
