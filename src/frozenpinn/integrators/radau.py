@@ -447,12 +447,12 @@ class CollocationTrajectory:
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that define it."""
-        return {"times": self.times, "states": self.states, "points": self.points}
+        return {"times": self.times, "stages": self.states, "points": self.points}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> CollocationTrajectory:
         """Rebuild a stored trajectory."""
-        return cls(arrays["times"], arrays["states"], arrays["points"])
+        return cls(arrays["times"], arrays["stages"], arrays["points"])
 
 
 def lagrange(nodes: Sequence[float] | Array, places: Array, derivative: int = 0) -> Array:
