@@ -24,6 +24,7 @@ from frozenpinn.basis.local.patches import PatchSet
 from frozenpinn.geometry import BoundaryPoints, Side
 
 Array = np.ndarray
+_FEW = 4  # congruent patches up to which their matrices are repeated, so that others can join them
 _SLIGHT = 1e-10  # of the largest weight of jumps: what holds traces where nothing flows through a face
 
 
@@ -66,8 +67,10 @@ class PatchesInTime:
         cls, form: HybridForm, patches: PatchSet, features: LocalFeatures, time: tuple[float, float], shortest: float
     ) -> PatchesInTime:
         """Divide the domain; the initial state is zero."""
-        elements = tuple(Element.of(patches, group, features, features.order + 1) for group in patches.groups)
-        system = cls(form, patches, features, elements, time, np.zeros(0), shortest)
+        found = [(group, Element.of(patches, group, features, features.order + 1)) for group in patches.groups]
+        found.sort(key=lambda own: (len(own[0]) > _FEW, len(own[1].patch.faces), own[1].size))  # those alike together
+        patches = replace(patches, groups=tuple(group for group, _ in found))
+        system = cls(form, patches, features, tuple(e for _, e in found), time, np.zeros(0), shortest)
         return replace(system, initial_state=np.zeros(system.size))
 
     # ---- what is kept ---------------------------------------------------------------------------------
@@ -87,9 +90,44 @@ class PatchesInTime:
         return len(self.form.fields)
 
     @cached_property
-    def shapes(self) -> list[tuple[int, int]]:
+    def groups(self) -> list[tuple[int, int]]:
         """Patches, and functions of all fields, of each group."""
         return [(len(e.shifts), self._fields * e.size) for e in self.elements]
+
+    @cached_property
+    def _bundles(self) -> list[range]:
+        """Neighbouring groups whose matrices have the same shape, as one: large groups stay alone."""
+        found: list[range] = []
+        for k, e in enumerate(self.elements):
+            first = self.elements[found[-1].start] if found else e
+            alike = (len(first.patch.faces), first.size) == (len(e.patch.faces), e.size)
+            if found and alike and max(len(first.shifts), len(e.shifts)) <= _FEW:
+                found[-1] = range(found[-1].start, k + 1)
+            else:
+                found.append(range(k, k + 1))
+        return found
+
+    @cached_property
+    def shapes(self) -> list[tuple[int, int]]:
+        """Patches, and functions of all fields, of each bundle of groups."""
+        return [(sum(self.groups[k][0] for k in own), self.groups[own.start][1]) for own in self._bundles]
+
+    def bundled(self, parts: Sequence[Array]) -> list[Array]:
+        """Return what groups have as what bundles have: matrices of each patch one after another."""
+        return [
+            np.concatenate([self._repeated(parts[k], k) for k in b]) if len(b) > 1 else parts[b[0]]
+            for b in self._bundles
+        ]
+
+    def _repeated(self, part: Array, k: int) -> Array:
+        return np.broadcast_to(part, (self.groups[k][0], *part.shape[1:]))
+
+    def unbundled(self, parts: Sequence[Array]) -> list[Array]:
+        """Return what bundles have as what groups have."""
+        found: list[Array] = []
+        for own, part in zip(self._bundles, parts, strict=True):
+            found += np.split(part, np.cumsum([self.groups[k][0] for k in own])[:-1])
+        return found
 
     @cached_property
     def coefficients(self) -> int:
@@ -102,7 +140,7 @@ class PatchesInTime:
         return self.order * self.coefficients
 
     def split(self, y: Array) -> list[Array]:
-        """Return the coefficients of each group, (patches, fields · r)."""
+        """Return the coefficients of each bundle, (patches, fields · r)."""
         cuts = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
         return [part.reshape(shape) for part, shape in zip(np.split(y, cuts), self.shapes, strict=True)]
 
@@ -114,7 +152,8 @@ class PatchesInTime:
 
     @cached_property
     def _numbers(self) -> list[Array]:
-        return [trace_numbers(self.patches, group, self._traces, self._fields) for group in self.patches.groups]
+        own = [trace_numbers(self.patches, group, self._traces, self._fields) for group in self.patches.groups]
+        return self.bundled(own)
 
     @cached_property
     def _gather(self) -> sps.csr_array:
@@ -131,7 +170,10 @@ class PatchesInTime:
         sizes = [np.diagonal(b.traces, axis1=1, axis2=2) for b in found]
         least = _SLIGHT * max((float(np.max(own, initial=0.0)) for own in sizes), default=0.0) or 1.0
         held = [np.where(own < least, least, 0.0)[:, :, None] * np.eye(own.shape[1]) for own in sizes]
-        return [b._replace(traces=b.traces + own) for b, own in zip(found, held, strict=True)]
+        return self._joined([b._replace(traces=b.traces + own) for b, own in zip(found, held, strict=True)])
+
+    def _joined(self, blocks: Sequence[Blocks]) -> list[Blocks]:
+        return [Blocks(*own) for own in zip(*(self.bundled(parts) for parts in zip(*blocks, strict=True)), strict=True)]
 
     @cached_property
     def _diagonal(self) -> Array:
@@ -174,18 +216,18 @@ class PatchesInTime:
             more = None
         else:
             now = rest.at(t)
-            more = [
-                _Rest(Assembly(now, e, partial(_jets, now, e, u)), u) for e, u in zip(self.elements, parts, strict=True)
-            ]
-            said = [own + other.said for own, other in zip(said, more, strict=True)]
-            diagonal = self._diagonal + self._diagonal_of([other.matrix for other in more])
+            every = zip(self.elements, self.unbundled(parts), strict=True)
+            more = [_Rest(Assembly(now, e, partial(_jets, now, e, u)), u) for e, u in every]
+            said = [a + b for a, b in zip(said, self.bundled([own.said for own in more]), strict=True)]
+            diagonal = self._diagonal + self._diagonal_of(self.bundled([own.matrix for own in more]))
             traces = self._traced(said, diagonal, solve=True)
-        found = []
-        for k, (blocks, u) in enumerate(zip(self._blocks, parts, strict=True)):
-            own = traces[self._numbers[k]]
-            out = -applied(blocks.inner, u) - applied(blocks.outer, own)
-            found.append((out if more is None else out - more[k].integrals(own)).ravel())
-        return np.asarray(np.concatenate(found) + self.forcing(t))
+        own = [traces[numbers] for numbers in self._numbers]
+        out = [-applied(b.inner, u) - applied(b.outer, w) for b, u, w in zip(self._blocks, parts, own, strict=True)]
+        found = np.concatenate([part.ravel() for part in out]) + self.forcing(t)
+        if more is not None:
+            integrals = [rest.integrals(w) for rest, w in zip(more, self.unbundled(own), strict=True)]
+            found -= np.concatenate([part.ravel() for part in integrals])
+        return found
 
     def _traced(self, said: Sequence[Array], matrix: Array, solve: bool = False) -> Array:
         """Return traces from what patches say of them."""
@@ -203,8 +245,9 @@ class PatchesInTime:
         """Return the Jacobian at a state, by its blocks."""
         rest, blocks = self.form.parts.rest, self._blocks
         if rest is not None:
-            now, parts = rest.at(t), self.split(y[: self.coefficients])
-            blocks = [_sum(b, _of_rest(now, e, u)) for b, e, u in zip(blocks, self.elements, parts, strict=True)]
+            now, parts = rest.at(t), self.unbundled(self.split(y[: self.coefficients]))
+            more = self._joined([_of_rest(now, e, u) for e, u in zip(self.elements, parts, strict=True)])
+            blocks = [_sum(a, b) for a, b in zip(blocks, more, strict=True)]
         return PatchJacobian(self, tuple(zip(self._numbers, blocks, strict=True)))
 
     def jacobian(self, t: float, y: Array) -> Array:
@@ -237,7 +280,7 @@ class PatchesInTime:
         out = np.zeros((count, self.order, self._fields, len(self.patches), modes))
         for order in range(self.order):
             start = order * self.coefficients
-            for group, e, (rows, columns) in zip(self.patches.groups, self.elements, self.shapes, strict=True):
+            for group, e, (rows, columns) in zip(self.patches.groups, self.elements, self.groups, strict=True):
                 own = states[:, start : start + rows * columns].reshape(count, rows, self._fields, e.size)
                 out[:, order][:, :, list(group)] = np.swapaxes(own @ e.mixing.T, 1, 2)
                 start += rows * columns
@@ -396,7 +439,7 @@ class PatchLoad:
         """Return the points of each side for each field, and the matrix from data there to right-hand sides."""
         parts: dict[tuple[str, int], list[tuple[BoundaryPoints, Array, Array, Array]]] = {}
         start = 0
-        for e, (count, width) in zip(self._system.elements, self._system.shapes, strict=True):
+        for e, (count, width) in zip(self._system.elements, self._system.groups, strict=True):
             assembly = Assembly(self._form, e, partial(_nothing, self._form, e))
             for curve, places in e.walls:
                 found: dict[int, Array] = {}

@@ -121,7 +121,7 @@ class PatchMarch:
 
     def _local(self, system: PatchesInTime, y: Array) -> list[Array]:
         fields = len(self.problem.fields)
-        return [own.reshape(len(own), fields, -1) for own in system.split(y[: system.coefficients])]
+        return [own.reshape(len(own), fields, -1) for own in system.unbundled(system.split(y[: system.coefficients]))]
 
     def _tails(self, system: PatchesInTime, y: Array) -> Array:
         """Return what the highest modes of each patch carry, relative to the largest size of the solution so far."""
