@@ -32,6 +32,7 @@ from frozenpinn.integrators import (
     Trajectory,
     integrator_by_name,
 )
+from frozenpinn.integrators.protocol import typical_size
 from frozenpinn.integrators.radau import CollocationTrajectory
 from frozenpinn.results.expansion import Expansion, Piece, no_data
 from frozenpinn.results.solution import Solution
@@ -56,7 +57,8 @@ Array = np.ndarray
 ROUNDS = 12  #: of quartering for the initial data
 WINDOWS = 200  #: divisions of the domain, at most
 AT_START = 0.1  #: part of the goal that the initial data may leave, so that there is room to grow
-AHEAD = 1e-2  #: part of the goal from which on patches are quartered when others must be
+AHEAD = 0.05  #: part of the goal from which on patches are quartered when others must be
+COARSE = 3e-7  #: error of a step from which on order 5 takes less time than order 9, where all is damped
 EXPLICIT = ("dop853", "rk45", "rk23")
 IDLE = 1e-4  #: part of the goal below which four patches may become one
 
@@ -79,6 +81,7 @@ class PatchMarch:
         with self.watch.stage("patches"), blas_threads(0.0):
             across, tree = first_tree(self.problem, self.task, earlier)
             system, tree = self._first(tree)
+            self._scales = np.maximum(self._scales, self._driven(system))
         begun = tree
         for part in parts_of_time(self.problem):
             system = replace(system, time=part.time, shortest=part.shortest, initial_state=system.initial_state)
@@ -118,6 +121,20 @@ class PatchMarch:
                 break
             tree = tree.refined(within)
         return replace(system, initial_state=np.concatenate(states)), tree
+
+    def _driven(self, system: PatchesInTime) -> Array:
+        """Return squared sizes of the fields to which data drive a solution from almost nothing, by a rough solve."""
+        rough, visible = RadauIIA(1e-2, 3), 0.5
+        if np.linalg.norm(system.initial_state) > visible * typical_size(system):
+            return np.zeros(1)
+        try:
+            trajectory = cast(CollocationTrajectory, rough.integrate(system))
+        except IntegrationError as error:
+            if error.trajectory is None:
+                return np.zeros(1)
+            trajectory = cast(CollocationTrajectory, error.trajectory)
+        states = trajectory(trajectory.times)
+        return np.max([squared_sizes(self._local(system, y)) for y in states], axis=0)
 
     def _local(self, system: PatchesInTime, y: Array) -> list[Array]:
         fields = len(self.problem.fields)
@@ -163,10 +180,13 @@ class PatchMarch:
     def _goal_at(self, t: float) -> float:
         """Return what may be left unresolved at a time: diffusion forgets what is left at first."""
         start, end = self.problem.time
-        forgets = self.problem.equations[0].order == 1 and all(
-            (i, i) in self.form.diffusion for i in range(len(self.form.fields))
-        )
-        return self.goal * float(np.sqrt((end - start) / (t - start))) if forgets else self.goal
+        return self.goal * float(np.sqrt((end - start) / (t - start))) if self._forgets else self.goal
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether all fields diffuse."""
+        fields = range(len(self.form.fields))
+        return self.problem.equations[0].order == 1 and all((i, i) in self.form.diffusion for i in fields)
 
     def _basis(self, system: PatchesInTime) -> PatchBasis:
         return PatchBasis.of(system.patches, self.features, self.problem.fields)
@@ -202,7 +222,9 @@ class PatchMarch:
 
     def _stepper(self) -> SciPy | RadauIIA:
         tolerance, wanted = 0.1 * self.task.tolerances.time, self.task.settings.integrator
-        stepper = integrator_by_name(wanted, tolerance) if isinstance(wanted, str) else wanted or RadauIIA(tolerance)
+        stages = 3 if self._forgets and tolerance > COARSE else 5  # two factorisations for each length, or three
+        own = RadauIIA(tolerance, stages)
+        stepper = integrator_by_name(wanted, tolerance) if isinstance(wanted, str) else wanted or own
         if isinstance(stepper, RadauIIA) or (isinstance(stepper, SciPy) and stepper.method in EXPLICIT):
             return stepper
         raise SettingsError(

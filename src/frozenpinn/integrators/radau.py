@@ -240,7 +240,8 @@ class _Run:
             error = self._error(level, stages)
             gain = 0.8 * max(error, 1e-12) ** (-1.0 / (len(stages) + 1.0))
             if error > 1.0 or not np.isfinite(error):
-                level = self._shorter(level, max(1, int(np.ceil(-np.log2(gain)))) if gain > 0 else 4)
+                by = max(1, int(np.ceil(-np.log2(gain)))) if gain > 0 else 4
+                level = self._shorter(level, by + is_first)  # the first rates may be stiff: errors fall slowly
                 continue
             longer = max(0, min(int(np.floor(np.log2(gain))), level - shortest))
             if is_first and longer > 2:  # begun too carefully: once more
