@@ -50,7 +50,7 @@ CHANNEL = ["lap(u) = p_x", "lap(v) = p_y", "u_x + v_y = 0"]
 
 
 def flow(outlet):
-    walls = dict.fromkeys(("bottom", "top"), ["u = 0", "v = 0"])
+    walls = {side: ["u = 0", "v = 0"] for side in ("bottom", "top")}
     ends = {"left": ["u = y*(1 - y)", "v = 0"], "right": [f"u = {outlet}", "v = 0"]}
     return fp.Problem(CHANNEL, fp.Box([0, 0], [2, 1]), boundary={**walls, **ends}, constraint="mean(p) = 0")
 

@@ -18,7 +18,7 @@ from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.assembly.cut_points import rule_between_jumps
 from frozenpinn.geometry import Box
 from frozenpinn.geometry.points import BoundaryPoints, Points, grid_points
-from frozenpinn.results.residuals import field_sizes, initial_values, natural_size, over_times
+from frozenpinn.results.residuals import field_sizes, initial_values, over_times
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.jumps import jumps_of, zeros_of
 from frozenpinn.transforms import KnownParts
@@ -116,10 +116,13 @@ def balance(solution: Solution, name: str, enough: float = 1e-8) -> Balance | No
 
 
 def _natural_size(solution: Solution, name: str, inside: Points, times: Array) -> float:
-    """Return the integral of the largest term of a field that varies over the whole domain: all may vanish."""
-    problem, few = solution.problem, inside.x[:: max(1, len(inside.x) // 100)]
-    size = natural_size(problem, problem.equation(name), few, times, field_sizes(solution, few, times))
-    return size * float(np.sum(inside.weights))
+    """Return the integral of the largest term with slopes of fields that vary over the whole domain: all may vanish."""
+    problem, length = solution.problem, float(np.max(solution.problem.domain.lengths))
+    linear = {jet: c for jet, c in problem.equation(name).linear.items() if jet.order and jet.field in problem.fields}
+    sizes = field_sizes(solution, inside.x[:: max(1, len(inside.x) // 100)], times)
+    factors = problem.compile(list(linear.values()))(*inside.x.T, float(times[0])) if linear else []
+    whole = [float(np.abs(inside.weights) @ np.broadcast_to(np.abs(f), len(inside.x))) for f in factors]
+    return max((w * sizes[j.field] / length**j.order for w, j in zip(whole, linear, strict=True)), default=0.0)
 
 
 def _missing_at_start(solution: Solution, name: str, inside: _Rule) -> float:

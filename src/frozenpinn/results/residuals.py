@@ -179,12 +179,12 @@ def _pde(solution: Solution, x: Array, t: Array, sizes: Mapping[str, float]) -> 
         size = values * sizes[equation.field]
         per_time = size / float(t[-1] - t[0]) ** equation.order if equation.order else 0.0
         gap, scale = imbalance(solution, equation, x, t, interpolated=True)
-        natural = values * natural_size(solution.problem, equation, x, t, sizes)
+        natural = values * _natural(solution.problem, equation, x, t, sizes)
         result[equation.field] = gap / max(scale, per_time, natural, 1e-300)
     return result
 
 
-def natural_size(problem: Problem, equation: Equation, x: Array, t: Array, sizes: Mapping[str, float]) -> float:
+def _natural(problem: Problem, equation: Equation, x: Array, t: Array, sizes: Mapping[str, float]) -> float:
     """Return the size of the largest linear term for fields that vary over the whole domain."""
     jets, length = [jet for jet in equation.linear if jet.field in sizes], float(np.max(problem.domain.lengths))
     factors = problem.compile([equation.linear[jet] for jet in jets])(*x.T, float(t[0]))
