@@ -27,7 +27,7 @@ def error_of_imbalance(solution: Solution, name: str, times: Array) -> Array:
     if found is None:
         return np.zeros(len(times))
     rate, start = float(np.max(np.abs(found.certain))), abs(found.at_start)
-    if not (rate > 0 or start > 0):
+    if not (rate > 0 or start > 0) or not problem.equation(name).order:
         return np.zeros(len(times))
     order, passed = problem.equation(name).order, times - times[0]
     decay = _decay(solution) if order == 1 and problem.is_linear else 0.0
