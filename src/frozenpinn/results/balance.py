@@ -21,7 +21,7 @@ from frozenpinn.geometry.points import BoundaryPoints, Points, grid_points
 from frozenpinn.results.residuals import field_sizes, initial_values, over_times
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.jumps import jumps_of, zeros_of
-from frozenpinn.transforms import KnownParts
+from frozenpinn.transforms import KnownParts, MovingFrame
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -109,7 +109,7 @@ def balance(solution: Solution, name: str, enough: float = 1e-8) -> Balance | No
     if not np.all(np.isfinite(after.terms)):
         return None
     size = np.maximum(after.size, _natural_size(solution, name, inside.points, times))
-    gap = _SAFETY * _gaps(before, after) if before is not None else np.zeros(len(times))
+    gap = _SAFETY * float(np.max(_gaps(before, after))) if before is not None else 0.0  # they may agree by chance
     stored, inflow, sources = after.terms
     at_start = _missing_at_start(solution, name, inside)
     return Balance(times, stored, inflow, sources, size, gap + (inside.uncertainty + 1e-13) * size, at_start)
@@ -140,7 +140,7 @@ def _missing_at_start(solution: Solution, name: str, inside: _Rule) -> float:
 
 def _is_known(solution: Solution) -> bool:
     problem, domain = solution.problem, solution.problem.domain
-    split = any(piece.view(KnownParts) is not None for piece in solution.pieces)
+    split = any(p.view(KnownParts) is not None or p.view(MovingFrame) is not None for p in solution.pieces)
     return domain.dimension <= 3 and not (split or problem.points or problem.parameters.unknown)
 
 
