@@ -52,6 +52,7 @@ OPTIONAL: Mapping[str, str] = {
     "stretched waves": "waves are faster along axes on which the solution varies faster",
     # routes
     "products": "the basis is a product of networks of the axes",
+    "patches": "the domain is divided into patches with neurons of their own, joined by traces",
     "stable cut-off": "functions that carry round-off and make the system unstable are left out",
     "following basis": "the basis is renewed as the solution moves on",
     "initial slopes": "the first basis is placed by the slopes of the initial data",
