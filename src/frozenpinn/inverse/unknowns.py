@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import ProblemError, silenced
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.sensitivity import Directions
 from frozenpinn.statement.fronts import fronts_of
@@ -110,6 +110,13 @@ class Numbers:
         for basis, own in self.parts():
             values |= basis.functions(theta[own])
         return with_values(self.problem, values)
+
+    def solved_at(self, theta: Array) -> Problem:
+        """Return the problem to solve for some values: stated anew where tangents do not know what they change."""
+        if self.fields or self.problem.is_static or not beyond_tangents(self.problem):
+            return self.at(theta)
+        with silenced():  # a solve will warn again
+            return self.problem.at(**self.values(theta))
 
     def stated(self, theta: Array) -> Problem:
         """Return the problem as if it had been stated with these values; they stay symbols in its equations."""
