@@ -183,7 +183,7 @@ class Scope:
     such a name means "at the current point and time". ``fields`` are real, ``composites`` are made of them: complex
     fields and vectors. ``static`` says that fields do not depend on time, ``normal`` is the outward normal on a side,
     ``own_chart`` the coordinates of the text if they are not those of the jets, ``interfaces`` says that
-    fluxes may jump.
+    fluxes may jump, ``solved`` that the fields are those of a solution.
     """
 
     jets: JetSpace
@@ -196,6 +196,7 @@ class Scope:
     normal: Vector | None = None
     own_chart: Chart | None = None
     interfaces: bool = False
+    solved: bool = False
 
     @property
     def chart(self) -> Chart:
@@ -316,11 +317,13 @@ class Scope:
         known += f"coordinates {choices(self.legal)}; parameters {choices([*self.parameters, *self.functions])}"
         known = f"Names that can be used here: {known}."
         split = self.chart.split_name(word)
-        if split is not None and fields and not self._resembles_field(split[0]):
+        if split is not None and fields and not self.solved and not self._resembles_field(split[0]):
             return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"
         names = self.names()
         alike = [name for name in names if name.lower() == word.lower()]
         close = suggestion(word, alike or (names if len(word) > 1 else []))  # p is no slip for pi
+        if self.solved:
+            return f"unknown name '{word}'. {known}{close}"
         return (
             f"unknown name '{word}'. {known}{close} A constant or function of your own goes into parameters={{…}}, and "
             "another unknown field needs an equation of its own."

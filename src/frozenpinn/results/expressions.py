@@ -187,7 +187,7 @@ def _read(problem: Problem, text: str, on_side: bool, weighted: bool) -> Express
         scope = Scope(space, problem.fields, {}, {}, on_side, composites=composed)
     else:
         scope = parameters.scope(space, problem.fields, normal=on_side)
-    value = parse_value(text, replace(scope, static=problem.is_static))
+    value = parse_value(text, replace(scope, static=problem.is_static, solved=True))
     if weighted and problem.frame is not None:
         weight = problem.frame.weight(space)
         value = each(lambda part: part * weight, value)
