@@ -250,8 +250,14 @@ def boundary_rows(
             values.append((condition.value, points.x))
     repeats = hidden is not None and hidden.repeats(problem.domain.lengths, problem.domain.periodic)
     joints = [] if repeats else periodic_functionals(problem, fields, per_side, method, rng)
-    joints += interface_functionals(problem, fields, per_side)
+    joints += interface_functionals(problem, fields, per_side) + _at_points(problem, fields)
     return BoundaryRows(tuple(functionals), tuple(joints), tuple(values), problem.time)
+
+
+def _at_points(problem: Problem, fields: Sequence[str]) -> list[Functional]:
+    """Return the homogeneous conditions of an eigenproblem at points, as rows."""
+    own = ((c.point, Term(c.field, Derivative(c.alpha))) for c in problem.constraints if c.field in fields)
+    return [Functional(((point, (term,)),)) for point, term in own if point is not None]
 
 
 def periodic_functionals(
