@@ -309,7 +309,8 @@ class Scope:
             return f"unknown name '{word}'. {COMPLEX} A constant of your own goes into parameters={{'{word}': …}}."
         if word in self.normal_names and self.normal is None:
             normal = ", ".join(self.normal_names)
-            return f"unknown name '{word}'. The outward normal n = [{normal}] is known in boundary conditions only."
+            where = "in boundary conditions and on sides only"
+            return f"unknown name '{word}'. The outward normal n = [{normal}] is known {where}."
         if hint := foreign_name(word, self.chart.kind, self.chart.names):
             return f"unknown name '{word}'. {hint}"
         fields = [*self.composites, *self.fields]
