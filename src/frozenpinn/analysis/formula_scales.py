@@ -188,7 +188,7 @@ def _turning(problem: Problem, point: TurningPoint) -> Feature:
     low = np.tile(np.append(problem.domain.lower, problem.time[0]).astype(float), (cells, 1))
     high = np.tile(np.append(problem.domain.upper, problem.time[1]).astype(float), (cells, 1))
     low[:, point.axis], high[:, point.axis] = edges[:-1], edges[1:]
-    narrow = 4.0 * reach * point.width <= NARROW * float(problem.domain.lengths[point.axis])
+    narrow = point.width <= NARROW * float(problem.domain.lengths[point.axis])
     flags = tuple(narrow and i == point.axis for i in range(low.shape[1]))
     return Feature(f"the velocity {shortened(point.velocity)}", "turning point", flags, low, high)
 

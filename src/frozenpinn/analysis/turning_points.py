@@ -90,7 +90,7 @@ def degenerate_ends(problem: Problem) -> Iterator[Octave]:
 
 
 def _towards(problem: Problem, equation: Equation, axis: int, side: int) -> Iterator[Octave]:
-    narrow, smallest, ratio, factor = 2.0**-8, 1e-13, 8.0, 4.0
+    narrow, smallest, ratio, factor = 2.0**-8, 1e-13, 2.0, 4.0
     lower, upper = float(problem.domain.lower[axis]), float(problem.domain.upper[axis])
     whole = upper - lower
     start, inwards = (lower, 1.0) if side == 0 else (upper, -1.0)
