@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion, warn
-from frozenpinn.runtime.arguments import reals, shown, spelled
+from frozenpinn.runtime.arguments import between, reals, shown, spelled
 
 if TYPE_CHECKING:
     import xarray
