@@ -85,6 +85,12 @@ class Discretisation:
         return StateLayout(tuple(s.network.size for s in self.spaces), tuple(s.order for s in self.spaces))
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields in a state."""
+        own = {name for space in self.spaces for name in space.fields}
+        return tuple(name for name in self.problem.fields if name in own)
+
+    @property
     def coefficients(self) -> int:
         """Number of coefficients."""
         return self.layout.coefficients
@@ -386,8 +392,12 @@ def discretise(
     refuse_points(problem)
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     stage = Stage.whole(problem) if stage is None else stage
-    if is_constant_on_products(problem, spaces):
+    if not problem.determined and is_constant_on_products(problem, spaces):
         return Discretisation(problem, spaces, stage, rcond, *constant_part(problem, spaces))
+    if problem.determined:
+        from frozenpinn.assembly.eliminated_discretisation import eliminate
+
+        return eliminate(problem, spaces, rcond, stage)
     projected = project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
         from frozenpinn.assembly.constrained_discretisation import ConstrainedDiscretisation

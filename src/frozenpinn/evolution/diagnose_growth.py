@@ -32,7 +32,7 @@ def explained(error: IntegrationError, system: Discretisation | None) -> tuple[I
     with np.errstate(all="ignore"):
         states = trajectory(times)
     first: dict[str, int] = {}
-    for name in system.problem.fields:
+    for name in system.fields:
         given = np.broadcast_to(
             system.problem.initial[name](system.points.x, system.problem.time[0]), len(system.points.x)
         )

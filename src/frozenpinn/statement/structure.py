@@ -180,6 +180,55 @@ def kinds(problem: Problem) -> Mapping[str, Kind]:
     return {name: found[name] for name in problem.fields}
 
 
+@remembered
+def is_linear_in_determined(problem: Problem) -> bool:
+    """Whether equations without a time derivative are linear in the fields that they determine, as far as is seen."""
+    determined = set(problem.determined)
+    for name in determined:
+        equation = problem.equation(name)
+        hidden = [problem.jets.quantities[j.field].inner for j in _hidden(equation.right_side, problem.jets)]
+        for expression in (equation.nonlinear, *hidden):
+            own = [s for s, j in problem.jets.jets_in(expression).items() if j.field in determined]
+            slopes = [sp.diff(expression, symbol) for symbol in own]
+            if any(
+                set(problem.jets.jets_in(slope).values()) & {problem.jets.jet_of(s) for s in own} for slope in slopes
+            ):
+                return False
+    return True
+
+
+def _hidden(expression: sp.Expr, jets: JetSpace) -> list[Jet]:
+    """Return the nonlocal quantities of an expression."""
+    return [jet for jet in jets.jets_in(expression).values() if jet.field in jets.quantities]
+
+
+@remembered
+def mutually_determined(problem: Problem) -> tuple[tuple[str, ...], ...]:
+    """Group determined fields that depend on each other, each group after those that it depends on."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    names = list(problem.determined)
+    uses = [
+        {j.field for j in _occurring(problem.equation(name).right_side, problem.jets) if j.field in names}
+        for name in names
+    ]
+    table = csr_array([[int(other in own) for other in names] for own in uses])
+    groups = connected_components(table, connection="strong")[1] if names else []
+    left = {int(g): [name for name, own in zip(names, groups, strict=True) if own == g] for g in groups}
+    found: list[tuple[str, ...]] = []
+    while left:
+        done = {name for group in found for name in group}
+        free = [g for g, own in left.items() if set().union(*(uses[names.index(n)] for n in own)) <= done | set(own)]
+        found.append(tuple(left.pop(free[0])))
+    return tuple(found)
+
+
+def in_order(problem: Problem) -> tuple[str, ...]:
+    """Return determined fields, each after those that it depends on."""
+    return tuple(name for group in mutually_determined(problem) for name in group)
+
+
 def told(problem: Problem) -> tuple[str, ...]:
     """Return, for a system with equations without time derivatives, what each of these determines."""
     words = {
@@ -195,6 +244,8 @@ def told(problem: Problem) -> tuple[str, ...]:
 def refuse_unsolved(problem: Problem, what: str) -> None:
     """Say which equations without a time derivative ``what`` can't solve."""
     for name, kind in problem.determined.items():
+        if kind != "multiplier":
+            continue
         raise ProblemError(
             f"{what} can't solve '{problem.equation(name)}' beside equations in time yet ('{name}' is {kind} there)."
         )
