@@ -111,9 +111,14 @@ class _AtPoints:
                 slopes[row : row + n, self.columns[space - self._first]] += self.weights[:, None] * matrix
         return left, slopes
 
+    def _less(self, z: Sequence[Array], size: float) -> bool:
+        """Whether the squares of what is left add up to less."""
+        left = self.left(z)
+        return bool(left @ left <= size)
+
     def solution(self, z: list[Array]) -> list[Array]:
         """Return the solution of the equations next to a guess; of linear ones the guess, as any place is as good."""
-        rounds, close, least = 50, 1e-12, 1e-4  # steps; correction that ends them; shortest part of a step
+        rounds, close, near, least = 50, 1e-12, 1e-6, 1e-4  # steps; corrections that end them, or are taken whole
         if is_linear_in_determined(self.problem):
             return z
         for _ in range(rounds):
@@ -121,19 +126,18 @@ class _AtPoints:
             if not np.all(np.isfinite(left)):
                 break
             step = np.linalg.lstsq(slopes, left, rcond=ROUND_OFF)[0]
-            size, share = float(left @ left), 1.0
-            while share > least:
-                other = [own - share * step[c] for own, c in zip(z, self.columns, strict=True)]
-                found = self.left(other)
-                if found @ found <= (1.0 - 0.1 * share) * size:
-                    break
+            norm = float(np.sqrt(sum(own @ own for own in z)))
+            size, share, moved = float(left @ left), 1.0, float(np.linalg.norm(step))
+            gain = size - float(np.sum((left - slopes @ step) ** 2))  # of the linear model
+            other = [own - step[c] for own, c in zip(z, self.columns, strict=True)]
+            while moved > near * norm and share > least and not self._less(other, size - 0.1 * share * gain):
                 share *= 0.5
-            norm = float(np.sqrt(sum(own @ own for own in other)))
-            if share * np.linalg.norm(step) <= close * max(norm, TINY) or share <= least:
-                if np.linalg.norm(step) <= 1e-6 * max(norm, TINY):
-                    return z
-                break
+                other = [own - share * step[c] for own, c in zip(z, self.columns, strict=True)]
             z = other
+            if moved <= close * max(norm, TINY) or size == 0.0:
+                return z
+            if share <= least:
+                break
         raise ConvergenceError(no_solution(self.problem, self.names, self.t))
 
 

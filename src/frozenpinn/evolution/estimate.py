@@ -290,6 +290,8 @@ def _missed_forcing(solution: Solution, name: str, times: Array) -> Array:
             continue
         gap = float(places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted))
         worst = max(worst, gap if gap > unseen * float(places.rms(wanted)) else 0.0)
+    if not equation.order:  # the field follows it at once
+        return np.full(len(times), worst)
     return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)
 
 

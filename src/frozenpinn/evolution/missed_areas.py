@@ -35,13 +35,13 @@ def missed_areas(solution: Solution, name: str, times: Array) -> Array:
     if not (rate > 0 or start > 0):
         return nothing
     decay = _decay(solution) if equation.order == 1 else 0.0
-    lasts = -np.expm1(-decay * passed) / decay if decay > 0 else passed**equation.order / equation.order
+    lasts = -np.expm1(-decay * passed) / decay if decay > 0 else passed**equation.order / max(1, equation.order)
     return np.asarray(rate * lasts + start * np.exp(-decay * passed))
 
 
 def _missed_at_start(solution: Solution, name: str, rule: Points, own: Points) -> float:
     """Return the error of the mean of a field at the start."""
-    known = getattr(solution.problem.initial[name], "expression", None)
+    known = getattr(solution.problem.initial.get(name), "expression", None)
     return 0.0 if known is None else _gap(solution, known, rule, own, solution.problem.time[0])
 
 

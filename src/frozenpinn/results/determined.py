@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -63,3 +64,14 @@ class Followed:
         z.last.z, z.last.factor = z.start, None
         states = self.trajectory(moments)
         return moments, np.array([z(float(t), y) for t, y in zip(moments, states, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFollowing:
+    """Coefficients that were stored: a function of time, and of the order of a derivative, for each space."""
+
+    functions: Sequence[Callable[[float, int], Array]]
+
+    def __call__(self, times: Array, index: int, order: int) -> Array:
+        """Return the coefficients of one space, or their first time derivatives."""
+        return np.array([self.functions[index](float(t), order) for t in times])
