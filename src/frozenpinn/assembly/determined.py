@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.linalg as sla
@@ -163,6 +163,13 @@ class _Last:
     z: Array
     factor: tuple[Array, Array] | None = None
     lost: float | None = None
+
+
+class Follow(NamedTuple):
+    """How determined coefficients move: derivatives by the evolving state, and in time while that stands still."""
+
+    slopes: Array
+    by_itself: Array
 
 
 class Determined:
@@ -390,17 +397,36 @@ class Determined:
 
     def rate(self, t: float, y: Array, z: Array, rate: Array) -> Array:
         """Return the time derivative of z for a given y'."""
-        share = 1e-4  # of the time, in which differences of what moves by itself are taken
         self.last.z, self.last.factor = z, None
-        found = self.response(t, y, z, self.slopes(t, self.joined(y, z)), rate)
-        if self.moves_by_itself:
-            (start, end), step = self.problem.time, share * (self.problem.time[1] - self.problem.time[0])
-            offset = float(np.clip(t, start + 2 * step, end - 2 * step) - t) / step  # of the five points about t
-            nodes = offset + np.arange(-2, 3)
-            weights = np.linalg.solve(np.vander(nodes, increasing=True).T, np.eye(5)[1]) / step
-            difference = sum(w * self.left(t + k * step, y, z) for w, k in zip(weights, nodes, strict=True))
-            found = found - self.solved(t, y, z, difference)
-        return np.asarray(found)
+        return self.response(t, y, z, self.slopes(t, self.joined(y, z)), rate) + self.by_itself(t, y, z)
+
+    def by_itself(self, t: float, y: Array, z: Array) -> Array:
+        """Return the time derivative of z while y stands still."""
+        share = 1e-4  # of the time, in which differences of what changes by itself are taken
+        if not self.moves_by_itself:
+            return np.zeros(self.size)
+        (start, end), step = self.problem.time, share * (self.problem.time[1] - self.problem.time[0])
+        offset = float(np.clip(t, start + 2 * step, end - 2 * step) - t) / step  # of the five points about t
+        nodes = offset + np.arange(-2, 3)
+        weights = np.linalg.solve(np.vander(nodes, increasing=True).T, np.eye(5)[1]) / step
+        difference = sum(w * self.left(t + k * step, y, z) for w, k in zip(weights, nodes, strict=True))
+        return -self.solved(t, y, z, np.asarray(difference))
+
+    def follow(self, t: float, y: Array) -> Follow:
+        """Return how z moves with y and by itself, as matrices."""
+        if self.is_linear:
+            return Follow(self._linear_slopes, self.by_itself(t, y, np.zeros(self.size)))
+        z = self(t, y)
+        z = z if np.all(np.isfinite(z)) else self.start
+        whole = self.whole.jacobian(t, self.joined(y, z))[self.other]
+        own = np.concatenate([whole[:, : self.other.start], whole[:, self.other.stop :]], axis=1)
+        slopes = -np.linalg.solve(whole[:, self.other] + self.left_out, own)
+        return Follow(slopes, self.by_itself(t, y, z))
+
+    @cached_property
+    def _linear_slopes(self) -> Array:
+        speeds = [] if self.of_velocity is None else [self.of_velocity.matrix]
+        return np.concatenate([self.of_position.dense(), *speeds], axis=1)
 
     @cached_property
     def moves_by_itself(self) -> bool:

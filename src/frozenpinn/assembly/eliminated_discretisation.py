@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +14,10 @@ from frozenpinn.assembly.initial_data import Stage, fitted
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_equations import modal_load
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.assembly.projection import project
+from frozenpinn.assembly.projection import project, shared_left_terms
 from frozenpinn.assembly.spaces import Space
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.errors import ProblemError
 from frozenpinn.operators import Dense, MatrixFree, Operator
 from frozenpinn.operators.spectral import composed
 from frozenpinn.statement.problem import Problem
@@ -29,6 +31,11 @@ class EliminatedDiscretisation(Discretisation):
     """∂ₜᵐ c = L c + b(t) + n(t, c) for the fields that evolve; the others follow from them at each moment."""
 
     determined: Determined = field(kw_only=True)
+
+    @property
+    def elimination(self) -> EliminatedDiscretisation | None:
+        """What eliminates fields without a time derivative: this."""
+        return self
 
     def truncated(self, ranks: Sequence[int], judge_again: bool = False) -> Discretisation:
         """Return the discretisation in the leading functions of each space."""
@@ -46,14 +53,33 @@ class EliminatedDiscretisation(Discretisation):
         position = composed(z.part(whole.position, z.own, z.own), z.through, z.of_position)
         velocity = None
         if whole.velocity is not None and z.of_velocity is not None:
-            velocity = Dense(whole.velocity.dense()[z.own] + z.through @ z.of_velocity.matrix)
+            velocity = Dense(self._divided(whole.velocity.dense()[z.own] + z.through @ z.of_velocity.matrix))
+        if self._shared is not None:
+            position = Dense(self._divided(position.dense()))
         projected = self.projected._replace(position=position, velocity=velocity, odd=None)
         return Discretisation(self.problem, self.spaces, self.stage, self.rcond, projected).linear
 
     @cached_property
     def forcing(self) -> PushedForcing:  # type: ignore[override]
         """b(t), with what it adds through determined fields."""
-        return PushedForcing(self.determined)
+        return PushedForcing(self)
+
+    @cached_property
+    def _shared(self) -> SharedMass | None:
+        """The left-hand sides in which determined fields move, too."""
+        terms = shared_left_terms(self.problem, self.points.x)
+        return SharedMass.of(self.determined, terms) if terms else None
+
+    def _divided(self, highest: Array) -> Array:
+        """Divide what equations say by these left-hand sides."""
+        return highest if self._shared is None else self._shared.inverse @ highest
+
+    def pushed(self, t: float, rest: Array) -> Array:
+        """Return what is left of the highest time derivatives by sources, divided by the left-hand sides."""
+        if self._shared is None:
+            return rest
+        z = self.determined
+        return self._divided(rest - self._shared.through @ z.by_itself(t, np.zeros(self.size), np.zeros(z.size)))
 
     @property
     def pointwise(self) -> PointwisePart | None:
@@ -69,7 +95,7 @@ class EliminatedDiscretisation(Discretisation):
         out = z.whole.forcing(t)[z.own] + z.through @ beyond
         if z.outer is not None:
             out = out + z.projected(z.outer, t, z.joined(y, z.linearly(y) + beyond))[z.own]
-        return np.asarray(out)
+        return np.asarray(self.pushed(t, out))
 
     def rhs(self, t: float, y: Array) -> Array:
         """Return y'."""
@@ -113,7 +139,15 @@ class EliminatedDiscretisation(Discretisation):
         whole = z.whole.jacobian(t, z.joined(y, z(t, y)))
         own, other = np.delete(np.arange(len(whole)), z.other), z.other
         moved = np.linalg.solve(whole[other, other] + z.left_out, whole[other][:, own])
-        return np.asarray(whole[np.ix_(own, own)] - whole[own, other] @ moved)
+        return self._over(whole[np.ix_(own, own)] - whole[own, other] @ moved)
+
+    def _over(self, slopes: Array) -> Array:
+        """Divide derivatives of the state, or rows of a Jacobian, by left-hand sides in which other fields move."""
+        if self._shared is None:
+            return slopes
+        highest, moving = slopes[: self.layout.coefficients].copy(), self.layout.moving
+        highest[moving] = slopes[self.layout.coefficients :]
+        return np.asarray(self.layout.joined(self._divided(highest).T, slopes[moving].T).T)
 
     def jacobian_operator(self, t: float, y: Array) -> Operator:
         """Return ∂y'/∂y, exactly, as products with vectors."""
@@ -124,7 +158,7 @@ class EliminatedDiscretisation(Discretisation):
 
         def product(direction: Array) -> Array:
             moved = z.response(t, y, found, slopes, direction)
-            return z.evolving(slopes(z.joined(direction, moved)))
+            return self._over(z.evolving(slopes(z.joined(direction, moved))))
 
         return MatrixFree(product, None, (self.size, self.size))
 
@@ -133,11 +167,52 @@ class EliminatedDiscretisation(Discretisation):
         return self.linear
 
 
+@dataclass(frozen=True, eq=False)
+class SharedMass:
+    """M⁻¹ of ∂ₜᵐ(M_y y + M_z z) = …, where z follows y linearly, and M_z."""
+
+    inverse: Array
+    through: Array
+
+    @classmethod
+    def of(cls, z: Determined, terms: Mapping[str, list[Term]]) -> SharedMass:
+        """Put together the left-hand sides of all equations."""
+        whole, layout = z.whole, z.layout
+        _check_shared(z)
+        mass = np.eye(layout.coefficients)[z.own]
+        for name, own in terms.items():
+            row, space = whole.space_of(name)
+            projector, rows = whole.field_projector(name), layout.blocks[row]
+            unit = Term(name, Derivative((0,) * whole.points.x.shape[1]))
+            mass[rows, rows] -= (projector @ space.network.at_points([unit])).dense()
+            for column, other in zip(layout.blocks, whole.spaces, strict=True):
+                chosen = [term for term in own if term.field in other.fields]
+                if chosen:
+                    mass[rows, column] += (projector @ other.network.at_points(chosen)).dense()
+        through = mass[:, z.other]
+        return cls(np.linalg.inv(mass[:, z.own] + through @ z.of_position.dense()), through)
+
+
+def _check_shared(z: Determined) -> None:
+    """Refuse what would need the time derivative of more than a linear dependence."""
+    names = ", ".join(f"'{name}'" for space in z.spaces for name in space.fields)
+    if not z.is_linear:
+        raise ProblemError(
+            f"the time derivative of {names} stands in another equation, and their own equations are not linear with "
+            "coefficients in the coordinates; insert what they say about these fields."
+        )
+    if any(space.data.depends_on_time for space in z.whole.spaces):
+        raise ProblemError(
+            f"the time derivative of {names} stands in another equation, and boundary data depend on t; write fields "
+            "that vanish there, such as p - g(t) in place of p."
+        )
+
+
 class PushedForcing:
     """b_y(t) − A_yz (I + E)⁻¹ b_z(t), what the forcing of all equations does to evolving fields."""
 
-    def __init__(self, determined: Determined) -> None:
-        self._determined, self._inner = determined, determined.whole.forcing
+    def __init__(self, system: EliminatedDiscretisation) -> None:
+        self._system, self._inner = system, system.determined.whole.forcing
 
     @property
     def is_constant(self) -> bool:
@@ -151,14 +226,15 @@ class PushedForcing:
 
     def __call__(self, t: float) -> Array:
         """Return b(t)."""
-        return self._pushed(self._inner(t))
+        return self._system.pushed(t, self._through(self._inner(t)))
 
     def batch(self, times: Array) -> Array:
         """Return b at several times, shape (m, coefficients)."""
-        return self._pushed(self._inner.batch(times).T).T
+        found = self._through(self._inner.batch(times).T).T
+        return np.array([self._system.pushed(float(t), row) for t, row in zip(times, found, strict=True)])
 
-    def _pushed(self, values: Array) -> Array:
-        z = self._determined
+    def _through(self, values: Array) -> Array:
+        z = self._system.determined
         return np.asarray(values[z.own] - z.through @ (z.chain @ values[z.other]))
 
 

@@ -23,6 +23,7 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.structure import moves_determined
 
 Array = np.ndarray
 SMALL = 200_000  #: points of a product that may be remembered: 6 MB
@@ -36,6 +37,8 @@ def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
     if problem.interfaces is not None and axis_cuts(problem, fields[0]) is None:
         return False
     if problem.jets.quantities or any(fields[0] in law.fields for law in problem.laws):
+        return False
+    if any(moves_determined(problem, equation) for equation in problem.equations):
         return False
     if fields[0] in problem.determined and not _divides_along_axes(problem, fields[0]):
         return False

@@ -24,18 +24,29 @@ from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.runtime.round_off import ALIKE, SUMMED
-from frozenpinn.statement.equation import is_divergence
+from frozenpinn.statement.equation import Equation, is_divergence
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.structure import moves_determined
 
 Array = np.ndarray
 
 
 def left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
-    """Return the terms of every implicit left-hand side, without their time derivatives, at the points."""
+    """Return the terms of every implicit left-hand side, without their time derivatives, at the points.
+
+    Those in which fields move that equations without a time derivative determine are left to their elimination.
+    """
+    return _left_terms(problem, x, [e for e in problem.equations if e.mass and not moves_determined(problem, e)])
+
+
+def shared_left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
+    """Return the terms of left-hand sides in which determined fields move, too."""
+    return _left_terms(problem, x, [e for e in problem.equations if moves_determined(problem, e)])
+
+
+def _left_terms(problem: Problem, x: Array, equations: Sequence[Equation]) -> Mapping[str, list[Term]]:
     table: dict[str, list[Term]] = {}
-    for equation in problem.equations:
-        if not equation.mass:
-            continue
+    for equation in equations:
         with np.errstate(all="ignore"):
             values = problem.compile(list(equation.mass.values()))(*x.T, problem.time[0])
         for jet, value in zip(equation.mass, values, strict=True):

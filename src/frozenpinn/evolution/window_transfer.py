@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frozenpinn.assembly.discretisation import Discretisation
-from frozenpinn.assembly.eliminated_discretisation import EliminatedDiscretisation, eliminate
+from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.along_axes import on_grid
@@ -64,9 +63,9 @@ def continued(system: Discretisation, y: Array, time: tuple[float, float], short
     switched = any(new is not old for new, old in zip(spaces, system.spaces, strict=True))
     state = None if switched and jumps(system.spaces, spaces, time[0]) else read_only(y)
     stage = continue_from(system, y, *time)._replace(state=state, shortest=shortest)
-    if isinstance(system, EliminatedDiscretisation):
-        others = [space.during(time) for space in system.determined.spaces]
-        return eliminate(system.problem, [*spaces, *others], system.rcond, stage)
+    if system.elimination is not None:
+        others = [space.during(time) for space in system.elimination.determined.spaces]
+        return discretise(system.problem, [*spaces, *others], system.rcond, stage)
     lawful = any(space.laws for space in spaces)
     other = replace(system, spaces=spaces, stage=stage, judged=None if switched and lawful else system.linear)
     kept: tuple[str, ...] = ("layout", "singular_values", "linear", "_drift", "forcing", "pointwise")

@@ -9,7 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from frozenpinn.assembly.eliminated_discretisation import EliminatedDiscretisation
+from frozenpinn.assembly.determined import Determined
+from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.integrators.protocol import Trajectory
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
@@ -28,17 +29,18 @@ class Following(Protocol):
 class Followed:
     """Coefficients that follow from a system and its trajectory."""
 
-    system: EliminatedDiscretisation
+    system: Discretisation
+    determined: Determined
     trajectory: Trajectory
 
     def __call__(self, times: Array, index: int, order: int) -> Array:
         """Return the coefficients of one space, or their first time derivatives."""
         found = recent(self, (times.tobytes(), order), lambda: read_only(self._all(times, order)))
-        start = sum(space.network.size for space in self.system.determined.spaces[:index])
-        return found[:, start : start + self.system.determined.spaces[index].network.size]
+        start = sum(space.network.size for space in self.determined.spaces[:index])
+        return found[:, start : start + self.determined.spaces[index].network.size]
 
     def _all(self, times: Array, order: int) -> Array:
-        z, states = self.system.determined, self.trajectory(times)
+        z, states = self.determined, self.trajectory(times)
         if z.is_linear and not order:
             return z.batch(times, states)
         found = np.empty((len(times), z.size))
@@ -52,7 +54,7 @@ class Followed:
 
     def _near(self, t: float) -> None:
         """Let Newton's method start from what was found nearby."""
-        z = self.system.determined
+        z = self.determined
         if not z.is_explicit:
             moments, known = self._known
             z.last.z = known[min(int(np.searchsorted(moments, t)), len(known) - 1)]
@@ -60,7 +62,7 @@ class Followed:
     @cached_property
     def _known(self) -> tuple[Array, Array]:
         """The roots at the ends of the steps, followed from the start on."""
-        z, moments = self.system.determined, self.trajectory.breaks
+        z, moments = self.determined, self.trajectory.breaks
         z.last.z, z.last.factor = z.start, None
         states = self.trajectory(moments)
         return moments, np.array([z(float(t), y) for t, y in zip(moments, states, strict=True)])

@@ -15,7 +15,6 @@ import numpy as np
 
 from frozenpinn.assembly.boundary import BoundaryData
 from frozenpinn.assembly.discretisation import Discretisation
-from frozenpinn.assembly.eliminated_discretisation import EliminatedDiscretisation
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.along_axes import grid_tables, on_grid, products_at
 from frozenpinn.basis.product import ProductNetwork
@@ -116,9 +115,9 @@ class Piece:
         """Make a piece of a system and its trajectory."""
         expansions = tuple(Expansion(s.network, s.data, s.order) for s in system.spaces)
         views, determined = () if frame is None else (frame,), None
-        if isinstance(system, EliminatedDiscretisation):
-            others = tuple(Expansion(s.network, s.data, s.order) for s in system.determined.spaces)
-            determined = others, Followed(system, trajectory)
+        if system.elimination is not None:
+            others = tuple(Expansion(s.network, s.data, s.order) for s in system.elimination.determined.spaces)
+            determined = others, Followed(system, system.elimination.determined, trajectory)
         return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system, views, determined)
 
     def seen_through(self, view: View) -> Piece:

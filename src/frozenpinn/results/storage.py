@@ -14,8 +14,8 @@ from frozenpinn.geometry import Domain
 from frozenpinn.integrators import TRAJECTORIES
 from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.results.archive import FORMAT, write_archive
-from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.determined import StoredFollowing
+from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.plausible import check_arrays, check_pieces
 from frozenpinn.results.quantity import Goal

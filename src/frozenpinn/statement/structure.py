@@ -22,6 +22,7 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.memo import remembered
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -227,6 +228,11 @@ def mutually_determined(problem: Problem) -> tuple[tuple[str, ...], ...]:
 def in_order(problem: Problem) -> tuple[str, ...]:
     """Return determined fields, each after those that it depends on."""
     return tuple(name for group in mutually_determined(problem) for name in group)
+
+
+def moves_determined(problem: Problem, equation: Equation) -> bool:
+    """Whether the time derivative of a field stands in an equation that another one determines at each moment."""
+    return any(problem.equation(jet.field).order < equation.order for jet in equation.mass)
 
 
 def told(problem: Problem) -> tuple[str, ...]:
