@@ -26,13 +26,12 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.nonlinear import PointwisePart, pointwise_terms
 from frozenpinn.assembly.projection import Divider, own_terms
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import ConvergenceError, ProblemError
 from frozenpinn.operators import Block, Dense, Identity, Inverse, MatrixFree, Operator, Sparse
 from frozenpinn.operators.gmres import gmres
-from frozenpinn.operators.inverse import vanishing
 from frozenpinn.runtime.round_off import ROUND_OFF, TINY
 from frozenpinn.statement.problem import Problem
-from frozenpinn.statement.structure import is_linear_in_determined
+from frozenpinn.statement.structure import free_constants, is_linear_in_determined
 
 Array = np.ndarray
 State: TypeAlias = list[list[Array]]  #: coefficients, and velocities of second-order fields, of each space
@@ -56,11 +55,24 @@ def dividers(problem: Problem, spaces: Sequence[Space], t: float, known: State) 
     found = []
     for space, rows, columns, own in zip(determined, system.places, system.columns, z, strict=True):
         weights = np.tile(system.weights, len(space.fields))
-        inverse = np.linalg.pinv(slopes[rows, columns], rcond=ROUND_OFF)
-        left_out = np.eye(len(own)) - inverse @ slopes[rows, columns]
-        singular = np.linalg.norm(left_out) > 1e-3  # a projector: of norm one at least, or round-off
-        found.append(Divider(Dense(inverse * weights), None, left_out if singular else None, own))
+        found.append(_least_squares(problem, space, slopes[rows, columns], weights, own))
     return found
+
+
+def _least_squares(problem: Problem, space: Space, slopes: Array, weights: Array, start: Array) -> Divider:
+    """Return the least-squares inverse at the points; constants that equations do not see are left out."""
+    free = [name for name in space.fields if name in free_constants(problem)]
+    if not free:
+        return Divider(Dense(np.linalg.pinv(slopes, rcond=ROUND_OFF) * weights), None, None, start)
+    count = len(space.network.points.x)
+    constants = np.zeros((len(weights), len(free)))
+    for k, name in enumerate(free):
+        place = space.fields.index(name) * count
+        constants[place : place + count, k] = 1.0
+    directions, _ = np.linalg.qr(space.network.projector() @ constants)
+    typical = np.median(np.linalg.norm(slopes, axis=0))
+    inverse = np.linalg.pinv(np.concatenate([slopes, typical * directions.T]), rcond=ROUND_OFF)[:, : len(slopes)]
+    return Divider(Dense(inverse * weights), None, directions @ directions.T, start)
 
 
 def _along_axes(problem: Problem, space: Space) -> Divider:
@@ -68,8 +80,7 @@ def _along_axes(problem: Problem, space: Space) -> Divider:
     own = space.network.galerkin(own_terms(problem, space), space.network)
     inverse = None if own is None else Inverse.of(own)
     assert inverse is not None, "as is_separable has found"
-    count = int(np.sum(vanishing(inverse.spectrum_of.eigenvalues)))
-    return Divider(space.network.projector(), inverse, np.ones((1, 1)) if count else None, np.zeros(space.network.size))
+    return Divider(space.network.projector(), inverse, None, np.zeros(space.network.size))
 
 
 def _guess(problem: Problem, space: Space, t: float) -> Array:
@@ -151,6 +162,28 @@ def no_solution(problem: Problem, names: Sequence[str], t: float) -> str:
         else "There it may vanish in a fold, beyond which it could only jump to another one."
     )
     return f"the solution of {equations} for {fields} is lost at t = {t:.6g}: Newton's method finds none. {where}"
+
+
+def check_balance(determined: Determined, t: float, y: Array, known: State) -> None:
+    """Refuse equations that leave constants open and whose sources do not balance, so that there is no solution."""
+    unbalanced = 1e-3  # part of the sources that must not be left
+    problem = determined.problem
+    free = free_constants(problem)
+    if not free:
+        return
+    system, z = _AtPoints(problem, determined.whole.spaces, t, known), determined(t, y)
+    own = [z[block] for block in system.columns]
+    left, sources = system.left(own), system.left([0.0 * part for part in own])
+    n = len(system.weights)
+    for name in free:
+        place = system.names.index(name) * n
+        gap, size = (float(np.linalg.norm(v[place : place + n])) for v in (left, sources))
+        if gap > unbalanced * size:
+            raise ProblemError(
+                f"'{problem.equation(name)}' determines '{name}' up to a constant, and its sources do not balance: "
+                f"{gap / size:.2g} of them is left at t = {t:g}. Their integral over the domain, with the fluxes "
+                f"through its sides, must be zero; or prescribe '{name}' on some side."
+            )
 
 
 # ---- z as a function of t and y ---------------------------------------------------------------------------

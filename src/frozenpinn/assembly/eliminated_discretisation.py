@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frozenpinn.assembly.determined import Determined, dividers
+from frozenpinn.assembly.determined import Determined, check_balance, dividers
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.initial_data import Stage, fitted
 from frozenpinn.assembly.linear_part import LinearPart
@@ -248,7 +248,10 @@ def eliminate(problem: Problem, spaces: Sequence[Space], rcond: float | None, st
     projected = project(problem, ordered, rcond, dividers(problem, ordered, stage.time[0], known))
     whole = Discretisation(problem, ordered, stage, rcond, projected)
     determined = Determined(whole, sum(space.network.size for space in evolving))
-    return EliminatedDiscretisation(problem, tuple(evolving), stage, rcond, projected, determined=determined)
+    found = EliminatedDiscretisation(problem, tuple(evolving), stage, rcond, projected, determined=determined)
+    if stage.state is None and stage.time[0] == problem.time[0]:
+        check_balance(determined, stage.time[0], found.initial_state, known)
+    return found
 
 
 def _start(space: Space, stage: Stage, rcond: float | None) -> list[Array]:

@@ -205,7 +205,10 @@ def _hidden(expression: sp.Expr, jets: JetSpace) -> list[Jet]:
 
 @remembered
 def mutually_determined(problem: Problem) -> tuple[tuple[str, ...], ...]:
-    """Group determined fields that depend on each other, each group after those that it depends on."""
+    """Group determined fields that depend on each other, each group after those that it depends on.
+
+    An equation of odd order, such as q_x = c, does not determine its field by itself: conditions of others take part.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -214,6 +217,14 @@ def mutually_determined(problem: Problem) -> tuple[tuple[str, ...], ...]:
         {j.field for j in _occurring(problem.equation(name).right_side, problem.jets) if j.field in names}
         for name in names
     ]
+    for name, own in zip(names, uses, strict=True):
+        inside = _occurring(problem.equation(name).right_side, problem.jets)
+        if max((jet.order for jet in inside if jet.field == name), default=0) % 2:
+            for other, theirs in zip(names, uses, strict=True):
+                if name in theirs:
+                    own.add(other)
+                if other in own:
+                    theirs.add(name)
     table = csr_array([[int(other in own) for other in names] for own in uses])
     groups = connected_components(table, connection="strong")[1] if names else []
     left = {int(g): [name for name, own in zip(names, groups, strict=True) if own == g] for g in groups}
@@ -235,6 +246,16 @@ def moves_determined(problem: Problem, equation: Equation) -> bool:
     return any(problem.equation(jet.field).order < equation.order for jet in equation.mass)
 
 
+@remembered
+def free_constants(problem: Problem) -> tuple[str, ...]:
+    """Return the determined fields of which equations and conditions contain derivatives only: constants are open."""
+    names = [name for name, kind in problem.determined.items() if kind == "elliptic"]
+    inside = [j for e in problem.equations if not e.order for j in _occurring(e.right_side, problem.jets)]
+    inside += [jet for condition in problem.conditions for jet in condition.jets]
+    inside += [jet for law in problem.laws for jet in law.jets_in()]
+    return tuple(name for name in names if not any(jet.field == name and not jet.order for jet in inside))
+
+
 def told(problem: Problem) -> tuple[str, ...]:
     """Return, for a system with equations without time derivatives, what each of these determines."""
     words = {
@@ -242,8 +263,10 @@ def told(problem: Problem) -> tuple[str, ...]:
         "elliptic": "as an elliptic field",
         "multiplier": "as the multiplier of a constraint",
     }
+    free, mean = free_constants(problem), ", up to a constant: its mean is taken to be zero"
     return tuple(
-        f"'{problem.equation(name)}' determines '{name}' {words[kind]}." for name, kind in problem.determined.items()
+        f"'{problem.equation(name)}' determines '{name}' {words[kind]}{mean if name in free else ''}."
+        for name, kind in problem.determined.items()
     )
 
 
