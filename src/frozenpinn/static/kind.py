@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -21,6 +22,9 @@ from frozenpinn.static.judging import judged_sizes
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
+if TYPE_CHECKING:
+    from frozenpinn.static.patches import PatchPlan, Resolved
+
 
 @dataclass(frozen=True)
 class Static:
@@ -30,9 +34,11 @@ class Static:
         """Leave it to the plan, which is made at once."""
 
     def attempt(
-        self, problem: Problem, task: Task, lesson: Earlier | None, watch: Stopwatch
-    ) -> tuple[Solution, Earlier] | Failure:
+        self, problem: Problem, task: Task, lesson: Any, watch: Stopwatch
+    ) -> tuple[Solution, Earlier | Resolved] | Failure:
         """Solve once, going on from an earlier solution if there is one."""
+        if task.settings.basis is not None:
+            return self._on_patches(problem, task, lesson, watch)
         try:
             found = solve_static(problem, task, lesson, watch)
         except ConvergenceError as error:
@@ -40,8 +46,25 @@ class Static:
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
-    def cost(self, problem: Problem, task: Task, lesson: Earlier) -> StaticPlan:
+    def _on_patches(
+        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
+    ) -> tuple[Solution, Resolved] | Failure:
+        """Solve once on patches."""
+        from frozenpinn.static.patches import solve_on_patches  # imported here, as most problems do not need it
+
+        try:
+            found = solve_on_patches(problem, task, lesson, watch)
+        except ConvergenceError as error:
+            return Failure(error, widest=1.0, final=error.at_fold)
+        decisions = (*structure(problem), *found.solution.decisions)
+        return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
+
+    def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | PatchPlan:
         """Return the plan of a solve."""
+        if task.settings.basis is not None:
+            from frozenpinn.static.patches import patch_cost
+
+            return patch_cost(task, lesson)
         return static_plan(problem, task)
 
     def sizes(self, solution: Solution) -> dict[str, float]:
