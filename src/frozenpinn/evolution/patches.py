@@ -184,9 +184,13 @@ class PatchMarch:
 
     @property
     def _forgets(self) -> bool:
-        """Whether all fields diffuse."""
+        """Whether all fields diffuse, and nothing is carried along."""
         fields = range(len(self.form.fields))
-        return self.problem.equations[0].order == 1 and all((i, i) in self.form.diffusion for i in fields)
+        return (
+            not self.form.transports
+            and self.problem.equations[0].order == 1
+            and all((i, i) in self.form.diffusion for i in fields)
+        )
 
     def _basis(self, system: PatchesInTime) -> PatchBasis:
         return PatchBasis.of(system.patches, self.features, self.problem.fields)
