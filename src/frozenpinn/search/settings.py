@@ -130,8 +130,8 @@ class Settings:
         Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
         in ``solution.decisions``.
     basis
-        :class:`Patches` divides a plane domain into local networks, for static problems of second order; None leaves
-        the choice to the program.
+        :class:`Patches` divides a plane domain into local networks, for problems of second order, static and in time;
+        None leaves the choice to the program.
     rules
         The tuned numbers behind everything that is chosen by the program.
 
