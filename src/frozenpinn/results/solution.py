@@ -306,11 +306,11 @@ class Solution(Shown):
             return
         t = float(np.ravel(times)[0]) if times.size else self.problem.time[0]
         piece = self.pieces[int(self._window(np.array([t]))[0])]
-        index, expansion = piece.expansion_of(jet.field)
         few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
-        c = piece.coefficients(np.array([t]), index)[0]
         worst = 0.0
         for request in piece.asked_of_basis(few, t, jet):
+            index, expansion = piece.expansion_of(request.field)
+            c = piece.coefficients(np.array([t]), index)[0]
             rows = expansion.basis.operator(request.places.x, request.terms)
             noise = 2e-13 * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1), initial=0.0))
             worst = max(worst, noise / max(float(np.max(np.abs(rows @ c), initial=0.0)), 1e-300))

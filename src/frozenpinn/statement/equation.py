@@ -175,11 +175,11 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
             raise ProblemError(f"the equation '{residual} = 0' contains none of the unknowns {choices(fields)}.")
     return [
         split_right_side(name, 0, residuals[row], jets)
-        for row, name in zip(_rows_of(residuals, fields, jets), fields, strict=True)
+        for row, name in zip(rows_of(residuals, fields, jets), fields, strict=True)
     ]
 
 
-def _rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
+def rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
     """Return the equation for each field: the sum of the orders of their derivatives is the largest."""
     from scipy.optimize import linear_sum_assignment
 

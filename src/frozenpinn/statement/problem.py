@@ -42,6 +42,7 @@ from frozenpinn.statement.unknowns import with_named
 if TYPE_CHECKING:
     from frozenpinn.statement.constraints import Constraint
     from frozenpinn.statement.frames import Coordinates, Frame
+    from frozenpinn.statement.multipliers import LinearConstraint
     from frozenpinn.statement.regions import Region
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -128,6 +129,7 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
+    kept: tuple[LinearConstraint, ...] = ()  #: linear constraints that the fields keep, without their multipliers
     before: Problem | None = None  #: the problem from whose solution known parts were subtracted
     known: Mapping[str, sp.Expr] = {}  #: these known parts, by field
     smallest: float | None = None  #: part of domain and time down to which Python functions are sampled
@@ -394,10 +396,11 @@ class Problem:
         }
 
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
-        """Group the fields that share a boundary condition or an implicit left-hand side: they need one basis."""
+        """Group the fields that share a condition, a constraint or an implicit left-hand side: they need one basis."""
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
         together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        together += [set(constraint.fields) for constraint in self.kept]
         together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]

@@ -6,12 +6,16 @@ from typing import Any, cast
 from frozenpinn.transforms.fronts import KnownParts, WithoutFronts
 from frozenpinn.transforms.logarithm import Logarithm
 from frozenpinn.transforms.moving_frame import MovingFrame
+from frozenpinn.transforms.multipliers import Multipliers, Recovered
+from frozenpinn.transforms.potential import Potential
 from frozenpinn.transforms.subspace import Restriction
 from frozenpinn.transforms.units import Units
 from frozenpinn.transforms.views import Transform, View
 
 TRANSFORMS: list[type[Transform]] = [
     WithoutFronts,
+    Multipliers,
+    Potential,
     Restriction,
     Logarithm,
     Units,
@@ -21,7 +25,7 @@ TRANSFORMS: list[type[Transform]] = [
 def view_classes() -> Mapping[str, type[View]]:
     """Return all views by the names under which they are stored: transforms that are their own, and those of others."""
     own = [cast(Any, transform) for transform in TRANSFORMS if View in transform.__mro__]
-    return {view.name: view for view in (*own, KnownParts, MovingFrame)}
+    return {view.name: view for view in (*own, KnownParts, MovingFrame, Recovered)}
 
 
 __all__ = [
@@ -29,6 +33,8 @@ __all__ = [
     "KnownParts",
     "Logarithm",
     "MovingFrame",
+    "Multipliers",
+    "Potential",
     "Restriction",
     "Units",
     "View",

@@ -1,0 +1,242 @@
+"""Linear constraints C u = g and their multipliers, as div U = 0 and the pressure.
+
+A field p is the multiplier of a constraint with constant coefficients if it enters the equations of the constrained
+fields by the adjoint of C, and nothing else: of all rates (of a static problem, forces) that keep the constraint, the
+ones nearest to the equations' do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import sympy as sp
+
+from frozenpinn.language.jets import Jet, JetSpace
+from frozenpinn.runtime.memo import remembered
+from frozenpinn.statement.composites import Composites
+from frozenpinn.statement.equation import Equation, rows_of, split_right_side
+
+if TYPE_CHECKING:
+    from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+Polynomial: TypeAlias = Mapping[tuple[int, ...], float]  #: coefficients of derivatives, by their orders along the axes
+
+
+@dataclass(frozen=True, eq=False)
+class LinearConstraint:
+    """Σ C_f(∂) u_f = given, which the fields f keep; their equations contain factor·C_f*(∂) p, with the multiplier p.
+
+    Attributes
+    ----------
+    multiplier
+        The field p.
+    terms
+        C_f, by field.
+    given
+        What the sum is to be, a function of the coordinates and time.
+    factor
+        Of the multiplier in all equations.
+    """
+
+    multiplier: str
+    terms: Mapping[str, Polynomial]
+    given: sp.Expr
+    factor: float
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that keep it."""
+        return tuple(self.terms)
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether each field is differentiated once along an axis of its own, as in a divergence."""
+        found = [alpha for own in self.terms.values() for alpha in own]
+        return len(found) == len(set(found)) == len(self.terms) and all(sum(alpha) == 1 for alpha in found)
+
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether all derivatives in it are of the same order, and nothing is given."""
+        return self.given == 0 and len({sum(alpha) for own in self.terms.values() for alpha in own}) == 1
+
+    def jets(self) -> list[tuple[Jet, float]]:
+        """Return its terms as jets with coefficients."""
+        return [(Jet(name, alpha), c) for name, own in self.terms.items() for alpha, c in own.items()]
+
+    def written(self, jets: JetSpace) -> sp.Expr:
+        """Return C u − g."""
+        return sp.Add(*(sp.Float(c) * jets.symbol(jet) for jet, c in self.jets()), -self.given)
+
+    def adjoint(self, field: str) -> Polynomial:
+        """Return C_f*, what acts on the multiplier in the equation of a field, without the factor."""
+        return adjoint(self.terms[field])
+
+    def symbol(self, waves: Array) -> Array:
+        """Return C(w) for wave vectors in rows, shape (waves, fields): what C makes of σ(w·x), up to σ⁽ᵏ⁾."""
+        columns = [sum(c * np.prod(waves**alpha, axis=1) for alpha, c in own.items()) for own in self.terms.values()]
+        return np.stack(columns, axis=1)
+
+
+class Saddle(NamedTuple):
+    """The constraints of a problem, and the equations of its other fields without the multipliers."""
+
+    constraints: tuple[LinearConstraint, ...]
+    equations: tuple[Equation, ...]
+
+
+def adjoint(terms: Polynomial) -> Polynomial:
+    """Return the adjoint of an operator with constant coefficients.
+
+    >>> adjoint({(1, 0): 2.0, (2, 0): 3.0})
+    {(1, 0): -2.0, (2, 0): 3.0}
+    """
+    return {alpha: (-1.0) ** sum(alpha) * c for alpha, c in terms.items()}
+
+
+@remembered
+def saddle(problem: Problem) -> Saddle | None:
+    """Return the constraints of a problem with their multipliers; None if there are none."""
+    equations, found = list(problem.equations), list[LinearConstraint]()
+    while (step := _split_off(problem, equations, [c.multiplier for c in found])) is not None:
+        constraint, equations = step
+        found.append(constraint)
+    if not found:
+        return None
+    gone = {c.multiplier for c in found}
+    by_field = {e.field: e for e in equations}
+    return Saddle(tuple(found), tuple(by_field[name] for name in problem.fields if name not in gone))
+
+
+def _split_off(
+    problem: Problem, equations: Sequence[Equation], gone: Sequence[str]
+) -> tuple[LinearConstraint, list[Equation]] | None:
+    """Find one more multiplier with its constraint; return it and the other equations without it."""
+    static = problem.is_static
+    for name in (e.field for e in problem.equations if not e.order and e.field not in gone):
+        for row in equations:
+            if row.order or (not static and row.field != name):
+                continue
+            terms = _constraint_terms(problem, row, name)
+            others = [e for e in equations if e is not row]
+            matched = None if terms is None else _matched(problem, terms, others, name)
+            if terms is not None and matched is not None:
+                factor, changed = matched
+                return LinearConstraint(name, terms, -row.forcing, factor), changed
+    return None
+
+
+def _constraint_terms(problem: Problem, row: Equation, multiplier: str) -> dict[str, dict[tuple[int, ...], float]] | None:
+    """Return C of an equation C u = g with constant coefficients, without the multiplier; None of others."""
+    if not row.is_linear or row.linear_in_time or row.nonlocal_linear or row.mass or not row.linear:
+        return None
+    terms: dict[str, dict[tuple[int, ...], float]] = {}
+    for jet, coefficient in row.linear.items():
+        if jet.field == multiplier or jet.time or not coefficient.is_number:
+            return None
+        _add(terms.setdefault(jet.field, {}), jet, float(coefficient))
+    differentiated = all(any(sum(alpha) for alpha in own) for own in terms.values())
+    return {name: terms[name] for name in problem.fields if name in terms} if differentiated else None
+
+
+def _add(polynomial: dict[tuple[int, ...], float], jet: Jet, coefficient: float) -> None:
+    """Add a derivative, Laplacians by their parts."""
+    if not jet.laps:
+        polynomial[jet.alpha] = polynomial.get(jet.alpha, 0.0) + coefficient
+        return
+    for axis in range(len(jet.alpha)):
+        alpha = tuple(a + 2 * (i == axis) for i, a in enumerate(jet.alpha))
+        _add(polynomial, replace(jet, alpha=alpha, laps=jet.laps - 1), coefficient)
+
+
+def _matched(
+    problem: Problem, terms: Mapping[str, Polynomial], equations: Sequence[Equation], multiplier: str
+) -> tuple[float, list[Equation]] | None:
+    """Give each constrained field the equation into which the multiplier enters by its part of the adjoint."""
+    first: float | None = None
+    result, others, left = list[Equation](), list[Equation](), set(terms)
+    for equation in equations:
+        own = _multiplier_terms(problem, equation, multiplier)
+        if own is None:
+            return None
+        if not own:
+            others.append(equation)
+            continue
+        fitting = [name for name in left if _ratio(own, adjoint(terms[name])) is not None]
+        if not problem.is_static:
+            fitting = [name for name in fitting if name == equation.field]
+        if len(fitting) != 1:
+            return None
+        factor = _ratio(own, adjoint(terms[fitting[0]]))
+        assert factor is not None
+        first = factor if first is None else first
+        if not problem.is_static and (abs(factor - first) > 1e-12 * abs(first) or not equation.order):
+            return None
+        left.discard(fitting[0])
+        result.append(_without(problem, equation, multiplier, fitting[0], first / factor))
+    if left or first is None:
+        return None
+    fields = [name for name in problem.fields if name not in (*terms, multiplier)]
+    if problem.is_static and others:  # there, names of equations say little
+        others = [
+            replace(others[row], field=name)
+            for row, name in zip(rows_of([e.right_side for e in others], fields, problem.jets), fields, strict=True)
+        ]
+    return first, [*result, *others]
+
+
+def _multiplier_terms(problem: Problem, equation: Equation, multiplier: str) -> Polynomial | None:
+    """Return the operator on the multiplier in an equation; None if it enters in any other way."""
+    jets, own = problem.jets, dict[tuple[int, ...], float]()
+    elsewhere = [*equation.linear_in_time.items(), *equation.mass.items(), *equation.nonlocal_linear.items()]
+    if any(jet.field == multiplier for jet in jets.jets_in(equation.nonlinear).values()):
+        return None
+    if any(jet.field == multiplier for jet, _ in elsewhere):
+        return None
+    for jet, coefficient in equation.linear.items():
+        if jet.field == multiplier:
+            if not coefficient.is_number:
+                return None
+            _add(own, jet, float(coefficient))
+    return own
+
+
+def _ratio(one: Polynomial, other: Polynomial) -> float | None:
+    """Return the number with one = number·other, if there is one."""
+    if set(one) != set(other):
+        return None
+    ratios = [one[alpha] / other[alpha] for alpha in one]
+    return ratios[0] if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
+
+
+def _without(problem: Problem, equation: Equation, multiplier: str, field: str, scale: float) -> Equation:
+    """Return the equation of a field without the multiplier, times a number."""
+    jets = problem.jets
+    gone = {s: sp.Integer(0) for s, jet in jets.jets_in(equation.right_side).items() if jet.field == multiplier}
+    right = equation.right_side.xreplace(gone)
+    right = right if scale == 1.0 else sp.Float(scale) * right
+    return replace(split_right_side(field, equation.order, right, jets), mass=equation.mass)
+
+
+def without_multipliers(problem: Problem) -> Problem:
+    """Return the problem of the fields that keep the constraints, without multipliers."""
+    found = saddle(problem)
+    assert found is not None
+    gone = {c.multiplier for c in found.constraints}
+    fields = tuple(name for name in problem.fields if name not in gone)
+    inner = problem.replaced(
+        fields=fields,
+        composites=Composites(fields),
+        equations=found.equations,
+        conditions=tuple(c for c in problem.conditions if not gone & set(c.fields)),
+        laws=tuple(law for law in problem.laws if not gone & set(law.fields)),
+        initial={name: datum for name, datum in problem.initial.items() if name not in gone},
+        constraints=tuple(c for c in problem.constraints if c.field not in gone),
+        kept=found.constraints,
+        exact={},
+        given={},
+    )
+    return inner.replaced(groups=inner.coupled_fields())
