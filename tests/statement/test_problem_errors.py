@@ -294,14 +294,14 @@ def test_suffixes_of_expressions(text, words):
     assert words in str(error.value)
 
 
-def test_constraints_are_refused():
-    texts = ["u_t + u*u_x + v*u_y = -p_x + lap(u)", "v_t + u*v_x + v*v_y = -p_y + lap(v)", "u_x + v_y = 0"]
+def test_a_field_without_an_equation_is_told():
+    texts = ["u_t + u*u_x + v*u_y = -p_x + lap(u)", "v_t + u*v_x + v*v_y = -p_y + lap(v)"]
     with pytest.raises(ExpressionError) as error:
         Problem(texts, Box([0, 0], [1, 1], periodic=True), (0, 1), {"u": 0, "v": 0, "p": 0})
     found = str(error.value)
     assert "unknown name 'p_x'. Names that can be used here: fields 'u', 'v'" in found
-    assert "Every field needs an equation with its time derivative, and none has p_t" in found
-    assert "incompressibility (u_x + v_y = 0), are not supported" in found
+    assert "Every field needs an equation of its own: with p_t, or one more without a time derivative" in found
+    assert "lap(p) = … or u_x + v_y = 0 for a pressure" in found
     assert "Did you mean" not in found
 
 

@@ -11,6 +11,7 @@ import sympy as sp
 
 from frozenpinn.language.jets import Jet
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import ROUND_OFF
 
 if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
@@ -71,6 +72,9 @@ class Symbol:
         mass = np.broadcast_to(np.eye(size, dtype=complex), (*exponents.shape[:-1], size, size)).copy()
         values = iter(coefficients[self._count :])
         for i, jets in enumerate(self._left):
+            if not self.problem.equations[i].order:  # the field is determined at each moment
+                mass[..., i, i] = 0.0
+                continue
             row = count + self._second.index(i) if i in self._second else i
             mass[..., row, :] = mass[..., row, :] if not jets else 0.0
             for jet in jets:
@@ -86,8 +90,8 @@ class Symbol:
             return np.asarray(np.linalg.eigvals(matrix))
         mass, size = self.mass(coefficients, exponents), matrix.shape[-1]
         pairs = zip(matrix.reshape(-1, size, size), mass.reshape(-1, size, size), strict=True)
-        found = np.array([sla.eigvals(*pair) for pair in pairs]).reshape(matrix.shape[:-1])
-        return np.where(np.isfinite(found), found, np.nan)
+        found = np.array([_finite_eigenvalues(*pair) for pair in pairs]).reshape(matrix.shape[:-1])
+        return found
 
     @property
     def order(self) -> int:
@@ -97,7 +101,16 @@ class Symbol:
     @property
     def is_implicit(self) -> bool:
         """Whether a left-hand side is more than a time derivative."""
-        return any(self._left)
+        return any(self._left) or any(not equation.order for equation in self.problem.equations)
+
+
+def _finite_eigenvalues(matrix: Array, mass: Array) -> Array:
+    """Return the eigenvalues of a pencil; not a number for infinite ones, up to round-off."""
+    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(mass))):
+        return np.full(len(matrix), np.nan + 0j)
+    top, bottom = sla.eigvals(matrix, mass, homogeneous_eigvals=True)
+    small = np.abs(bottom) <= ROUND_OFF * np.max(np.abs(mass))
+    return np.where(small, np.nan, top / np.where(small, 1.0, bottom))
 
 
 class _Linearised(NamedTuple):

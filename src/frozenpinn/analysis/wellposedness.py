@@ -34,6 +34,7 @@ from frozenpinn.geometry import Box, FlatSide, Side
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.consistency import further_contradictions, inconsistencies
 from frozenpinn.statement.findings import INSISTED, Finding, Findings, miscounted
+from frozenpinn.statement.structure import told
 from frozenpinn.statement.tables import tables_of
 from frozenpinn.statement.usage import free_fields, unused_parameters
 
@@ -78,10 +79,13 @@ def _further(problem: Problem) -> tuple[Finding, ...]:
 
         return (*static_findings(problem), *seam_findings(problem), *about)
     data = (*further_contradictions(problem), *roughness(problem))
+    about = (*(Finding("structure", "note", text) for text in told(problem)), *about)
     return (*_symbol_findings(problem), *seam_findings(problem), *data, *about, *scale_findings(problem))
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:
+    if "multiplier" in problem.determined.values():  # waves say nothing about the conditions that a pressure needs
+        return []
     symbol = Symbol(problem)
     conditions = [_judge_conditions(problem, symbol, side) for side in problem.domain.sides]
     feeding = [_judge_feeding(problem, symbol, condition) for condition in problem.conditions]
@@ -145,6 +149,8 @@ def growth_bound(problem: Problem) -> float | None:
 
     Solutions of linear problems grow at most about so fast, unless a boundary condition feeds them.
     """
+    if "multiplier" in problem.determined.values():
+        return None
     symbol = Symbol(problem)
     if not symbol.complete or symbol.frozen or problem.laws or any(map(_feeds, problem.conditions)):
         return None

@@ -130,6 +130,8 @@ def beyond_tangents(problem: Problem) -> str:
     if problem.laws and not problem.is_static:
         plain = all(law.is_linear and not law.depends_on_time and not law.time_order for law in problem.laws)
         return "conditions whose data need the normal of a curved side" if plain else "nonlinear boundary conditions"
+    if problem.determined:
+        return "equations without a time derivative beside others"
     if problem.interfaces is not None:
         return "coefficients that jump"
     if any(equation.mass for equation in problem.equations):

@@ -342,7 +342,7 @@ class Scope:
         if name in self.functions:
             return f"'{name}' is a Python function: give its derivative too, parameters={{'{word}': …}}."
         return (
-            f"Every field needs an equation with its time derivative, and none has {name}_t; constraints without one, "
-            "such as incompressibility (u_x + v_y = 0), are not supported. If it is not a field but a function or "
+            f"Every field needs an equation of its own: with {name}_t, or one more without a time derivative, such as "
+            f"lap({name}) = … or u_x + v_y = 0 for a pressure. If it is not a field but a function or "
             f"a formula of your own, it goes into parameters={{'{name}': …}}, and its derivative is d{axis}({name})."
         )

@@ -36,14 +36,41 @@ def unknowns_in(texts: Sequence[str], jets: JetSpace | Chart, excluded: Sequence
     >>> unknowns_in(["lap(u) = v", "v_xx + v_yy = k*u*w"], JetSpace(["x", "y"]), ["k", "w"])
     ['u', 'v']
     """
+    found, plain = _spread_and_plain(texts, jets, excluded)
+    more = [name for name in plain if name not in found] if found else []
+    return [*found, *more[: max(0, len(texts) - len(found))]]
+
+
+def determined_in(
+    texts: Sequence[str], jets: JetSpace | Chart, excluded: Sequence[str], known: Sequence[str], count: int
+) -> list[str]:
+    """Find the fields without a time derivative in ``count`` equations: what is differentiated in space.
+
+    There are none if the ``known`` fields are as many as the equations. With fewer than there are equations left, names
+    that mean nothing else are fields too, first those in equations without a time derivative.
+
+    >>> determined_in(["u_t = u_xx - k*w", "w + w**3 = u"], JetSpace(["x"]), ["k"], ["u"], 2)
+    ['w']
+    """
+    missing = count - len(known)
+    without = [text for text in texts if not fields_in([text], jets, excluded)]
+    spread, plain = _spread_and_plain([*without, *texts], jets, excluded)
+    found = [name for name in spread if name not in known]
+    more = [name for name in plain if name not in (*found, *known)]
+    return [*found, *more[: max(0, missing - len(found))]] if missing > 0 else []
+
+
+def _spread_and_plain(
+    texts: Sequence[str], jets: JetSpace | Chart, excluded: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the names that are differentiated, and all others that mean nothing else."""
     found: dict[str, None] = {}
     plain: dict[str, None] = {}
     for text in texts:
         for name, jet, inside in _names(text, jets, excluded, _in_space):
             if name not in excluded:
                 (found if inside or jet is not None else plain)[name] = None
-    more = [name for name in plain if name not in found] if found else []
-    return [*found, *more[: max(0, len(texts) - len(found))]]
+    return list(found), list(plain)
 
 
 def vectors_in(texts: Sequence[str], fields: Sequence[str]) -> list[str]:

@@ -329,21 +329,24 @@ def returns_complex(function: Callable[..., Any], coordinates: Sequence[str], do
 
 
 def data_by_field(
-    given: Any, what: str, required: Sequence[str], composites: Composites, scope: Scope
+    given: Any, what: str, required: Sequence[str], composites: Composites, scope: Scope, welcome: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return one datum for each real field that is ``required``."""
+    """Return one datum for each real field that is ``required``, and those that are given of ``welcome`` ones."""
+    possible = (*required, *welcome)
     names = [name for name in composites.names if set(composites.parts(name)) & set(required)]
+    known = [name for name in composites.names if set(composites.parts(name)) & set(possible)]
     if not isinstance(given, Mapping):
-        given = _table(given, what, names, composites)
+        all_given = isinstance(given, list | tuple) and len(names) != len(given) == len(known)
+        given = _table(given, what, known if all_given else names, composites)
     result: dict[str, Any] = {}
     for key, value in given.items():
-        name = _known(key, what, names, required, composites)
-        result |= {name: value} if name in required else apart(value, name, composites, scope, what)
+        name = _known(key, what, known, possible, composites)
+        result |= {name: value} if name in possible else apart(value, name, composites, scope, what)
     missing = [name for name in required if name not in result]
     if missing:
         owners = dict.fromkeys(next((n for n in names if part in composites.parts(n)), part) for part in missing)
         raise ProblemError(f"{what} is missing for {choices(owners)}.")
-    return {name: result[name] for name in required}
+    return {name: result[name] for name in possible if name in result}
 
 
 def _table(given: Any, what: str, names: Sequence[str], composites: Composites) -> dict[str, Any]:

@@ -56,6 +56,8 @@ def further_contradictions(problem: Problem) -> list[Finding]:
 
 
 def _against_initial(problem: Problem, condition: LinearCondition) -> str | None:
+    if any(name not in problem.initial for name in condition.fields):  # determined without initial data
+        return None
     points, start = _on_side(problem, condition), problem.time[0]
     gap = _gap(problem, condition, points, problem.initial, start, condition.value.soon(points.x, problem.time))
     if not gap > 0:

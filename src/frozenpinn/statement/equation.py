@@ -3,8 +3,8 @@
 ∂ₜᵐ u = Σ aⱼ(x)·jetⱼ  +  Σ bⱼ(x, t)·jetⱼ  +  f(x, t)  +  N(x, t, jets)
         linear          linear in time       forcing     nonlinear
 
-Of a static equation, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets). Of an implicit one it
-is Σ mⱼ(x)·∂ₜᵐ jetⱼ, where spatial derivatives act on the highest time derivative: ``u_t - u_xxt = …``
+Of an equation without a time derivative, m = 0, the left-hand side is nothing: 0 = Σ aⱼ(x)·jetⱼ + f(x) + N(x, jets). Of
+an implicit one it is Σ mⱼ(x)·∂ₜᵐ jetⱼ, where spatial derivatives act on the highest time derivative: u_t - u_xxt = …
 (Benjamin–Bona–Mahony, Camassa–Holm, pseudo-parabolic equations). The left-hand side stays an operator M: the
 discretisation has its matrix, and divides by it (assembly/projection.py).
 """
@@ -32,6 +32,7 @@ from frozenpinn.language.sympy_input import value_from_sympy
 from frozenpinn.language.unknowns import fields_in, unknowns_in
 from frozenpinn.language.values import Value
 from frozenpinn.runtime.arguments import shown
+from frozenpinn.statement.structure import match
 
 if TYPE_CHECKING:
     from frozenpinn.language.jets import Jet, JetSpace
@@ -45,7 +46,7 @@ Mass: TypeAlias = dict["Jet", sp.Expr]
 
 @dataclass(frozen=True)
 class Equation:
-    """One field's evolution, ``∂ₜ^order field = right_side``, or a static equation, ``0 = right_side``, with its parts.
+    """One field's evolution, ``∂ₜ^order field = right_side``, or one without time, ``0 = right_side``, with its parts.
 
     ``linear`` has coefficients that depend on x only, ``linear_in_time`` on x and t. ``mass`` has those of the
     left-hand side of an implicit equation; it is empty where that is ``∂ₜ^order field`` alone.
@@ -90,7 +91,7 @@ def field_names(
         if isinstance(equation, str):
             names = unknowns_in(texts, jets, excluded) if static else fields_in([equation], jets, excluded)
         elif isinstance(equation, sp.Basic):
-            names = _sympy_fields(equation, jets, excluded, static)
+            names = sympy_fields(equation, jets, excluded, static)
         else:
             raise ProblemError(f"an equation is text or SymPy, got {type(equation).__name__}: {equation!r}")
         found.update(dict.fromkeys(names))
@@ -102,7 +103,8 @@ def field_names(
     return list(found)
 
 
-def _sympy_fields(equation: sp.Basic, jets: Chart, excluded: Sequence[str], static: bool) -> list[str]:
+def sympy_fields(equation: sp.Basic, jets: Chart, excluded: Sequence[str], static: bool) -> list[str]:
+    """Return what is differentiated in a SymPy equation: by anything, or in time."""
     names = []
     for derivative in equation.atoms(sp.Derivative):
         counts = static or any(str(v) == TIME for v in derivative.variables)
@@ -130,13 +132,25 @@ def solve_for_time_derivatives(
 ) -> list[Equation]:
     """Solve the residuals for the highest time derivative of each field and split the result.
 
-    ``x`` are points all over the domain, where the coefficients of those derivatives must not all vanish.
+    Equations without time derivatives, and fields that they determine, have order 0. ``x`` are points all over the
+    domain, where the coefficients of those derivatives must not all vanish.
     """
     found = (jet for residual in residuals for jet in jets.jets_in(residual).values())
     occurring = {jet for jet in found if jet.field not in jets.quantities}
     orders = {name: maximal_time_order(occurring, name) for name in fields}
     _check_solvable(residuals, fields, orders, occurring)
-    if any(jet.order and jet.time == orders[jet.field] for jet in occurring):
+    if min(orders.values()) < 1 or any(not _moves(residual, jets) for residual in residuals):
+        return _beside_evolution(residuals, fields, jets, x)
+    return _solved(residuals, fields, jets, x)
+
+
+def _solved(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array) -> list[Equation]:
+    """Solve equations for the highest time derivatives of as many fields; others may occur."""
+    occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
+    orders = {jet.field: maximal_time_order(occurring, jet.field) for jet in occurring}
+    if any(
+        orders[jet.field] and jet.time == orders[jet.field] for jet in occurring if jet.order or jet.field not in fields
+    ):
         return _implicit(residuals, fields, orders, jets)
     highest = [jets.symbol(Jet(name, (0,) * jets.dimension, 0, orders[name])) for name in fields]
     mass = sp.Matrix([[sp.diff(residual, h) for h in highest] for residual in residuals])
@@ -153,6 +167,48 @@ def solve_for_time_derivatives(
     rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
     return [split_right_side(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+
+
+def _moves(residual: sp.Expr, jets: JetSpace) -> bool:
+    """Whether an equation contains a time derivative."""
+    return any(jet.time for jet in jets.jets_in(residual).values())
+
+
+def _beside_evolution(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array) -> list[Equation]:
+    """Split equations of which some determine a field at each moment, or keep a constraint."""
+    matching = match(residuals, fields, jets)
+    rows = dict(zip(fields, matching.rows, strict=True))
+    evolving = [name for name, order in zip(fields, matching.orders, strict=True) if order]
+    others = [name for name in fields if name not in evolving]
+    if not evolving:
+        raise ProblemError(
+            f"the time derivatives of {choices(fields)} cancel, so nothing evolves; for a static problem leave out "
+            "time= and initial=."
+        )
+    split = _solved([residuals[rows[name]] for name in evolving], evolving, jets, x)
+    known = {equation.field: equation for equation in split}
+    split += [split_right_side(name, 0, _at_a_moment(residuals[rows[name]], known, jets), jets) for name in others]
+    return [next(e for e in split if e.field == name) for name in fields]
+
+
+def _at_a_moment(residual: sp.Expr, known: Mapping[str, Equation], jets: JetSpace) -> sp.Expr:
+    """Insert what equations say about the highest time derivatives in an equation that determines another field."""
+    table = {}
+    for symbol, jet in jets.jets_in(residual).items():
+        if jet.time and (jet.field not in known or known[jet.field].mass or jet.time > known[jet.field].order):
+            raise ProblemError(
+                f"'{symbol}' stands in '{residual} = 0', which determines a field without a time derivative, and the "
+                f"equation for the time derivative of '{jet.field}' is not solved for it; write one that is."
+            )
+        if jet.time and jet.time == known[jet.field].order:
+            value = known[jet.field].right_side
+            for axis, times in enumerate(jet.alpha):
+                for _ in range(times):
+                    value = jets.total_derivative(value, axis)
+            for _ in range(jet.laps):
+                value = jets.laplacian(value)
+            table[symbol] = value
+    return residual.xreplace(table)
 
 
 def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[Equation]:
@@ -199,16 +255,15 @@ def _check_solvable(
 ) -> None:
     if len(residuals) != len(fields):
         raise ProblemError(
-            f"{len(residuals)} equation(s) for {len(fields)} field(s) with a time derivative ({choices(fields)}); "
-            "one equation per field is needed. An auxiliary quantity without a time derivative goes into "
-            "parameters={'mu': 'u**3 - u'} as text; constraints such as u_x + v_y = 0 are not supported."
+            f"{len(residuals)} equation(s) for {len(fields)} field(s) ({choices(fields)}); one equation per field is "
+            "needed. Fields are what has a time derivative and, if there are further equations without one, names "
+            "in these that mean nothing else; functions and constants of your own go into parameters={…}."
         )
-    for name in fields:
-        if orders[name] < 1:
-            raise ProblemError(
-                f"the time derivative of '{name}' cancels, so nothing tells how '{name}' evolves; "
-                f"write '{name}_t = …' with all other terms on the right."
-            )
+    if max(orders.values()) < 1:
+        raise ProblemError(
+            f"the time derivative of {choices(fields)} cancels, so nothing tells how it evolves; "
+            f"write '{fields[0]}_t = …' with all other terms on the right."
+        )
     for jet in sorted(occurring):
         if orders[jet.field] > 2:
             raise ProblemError(
@@ -363,7 +418,7 @@ def rows_by_field(masses: Sequence[Mass], fields: Sequence[str]) -> list[int]:
     never = -1e6  # what it costs to give a field an equation without its time derivative
     table = np.full((len(fields), len(masses)), never)
     for row, mass in enumerate(masses):
-        for jet in mass:  # a derivative that stands alone counts most
+        for jet in (jet for jet in mass if jet.field in fields):  # a derivative that stands alone counts most
             i = fields.index(jet.field)
             table[i, row] = max(table[i, row], 1.0 / (1.0 + jet.order) + float(len({j.field for j in mass}) == 1))
     rows = linear_sum_assignment(-table)[1]

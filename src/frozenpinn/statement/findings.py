@@ -29,7 +29,7 @@ class Finding:
         ``"seam"`` (coefficients that jump where a periodic axis closes),
         ``"exact"`` (an exact solution that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"``
         (how well arrays are known between their values), ``"unused"`` (a parameter), ``"free"`` (a field without
-        conditions on a side) or ``"scales"``.
+        conditions on a side), ``"structure"`` (what an equation without a time derivative determines) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text

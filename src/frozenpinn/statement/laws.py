@@ -163,7 +163,7 @@ def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool, implicit: 
     for symbol in highest:
         if sp.diff(law.residual, symbol).free_symbols & set(highest):
             raise ProblemError(f"{where} is not linear in '{symbol}'; solve it for that derivative.")
-    if len({orders[name] for name in law.fields}) > 1:
+    if len({orders[name] for name in law.fields if orders[name]}) > 1:
         raise ProblemError(
             f"{where} couples {choices(law.fields)}, which have different time orders; "
             "write the second-order one as a first-order system."

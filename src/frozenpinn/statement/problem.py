@@ -36,6 +36,7 @@ from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
+from frozenpinn.statement.structure import Kind, kinds
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
@@ -74,7 +75,7 @@ class Problem:
     initial
         Initial value: number, text, SymPy, a function of the coordinates, an array or :class:`Table`; for systems a
         list or a dict by field. A solution goes on from its end, ``(solution, t)`` from another time. Static problems
-        have none.
+        have none, and fields without a time derivative need none: theirs is where a search for it starts.
     boundary
         One condition or a list of them for all sides, or a dict by side. Sides of periodic axes have none.
     initial_velocity
@@ -124,6 +125,7 @@ class Problem:
     groups: tuple[tuple[str, ...], ...]
     initial: Mapping[str, Datum]
     initial_velocity: Mapping[str, Datum]
+    guess: Mapping[str, Datum]  #: initial values given for fields without a time derivative: a start for nonlinear ones
     exact: Mapping[str, Datum]
     constraints: tuple[Constraint, ...]
     interfaces: Interfaces | None
@@ -210,6 +212,26 @@ class Problem:
         return all(e.order == 0 for e in self.equations)
 
     @property
+    def evolving(self) -> tuple[str, ...]:
+        """The fields whose equations have a time derivative."""
+        return tuple(e.field for e in self.equations if e.order)
+
+    @property
+    def determined(self) -> dict[str, Kind]:
+        """The fields that equations without a time derivative determine beside evolving ones, and of which class.
+
+        ``"pointwise"``, ``"elliptic"``, or the ``"multiplier"`` of a constraint, such as a pressure.
+
+        Examples
+        --------
+        >>> from frozenpinn import Interval
+        >>> equations = ["u_t = u_xx - w", "w + w**3 = u"]
+        >>> Problem(equations, Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0").determined
+        {'w': 'pointwise'}
+        """
+        return {name: kind for name, kind in kinds(self).items() if kind != "evolution"}
+
+    @property
     def is_linear(self) -> bool:
         """Whether all equations and conditions are linear."""
         return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
@@ -229,8 +251,8 @@ class Problem:
 
     @property
     def initial_data(self) -> tuple[Datum, ...]:
-        """Initial values and initial velocities of all fields."""
-        return (*self.initial.values(), *self.initial_velocity.values())
+        """Initial values and initial velocities of all fields, and where searches for others start."""
+        return (*self.initial.values(), *self.initial_velocity.values(), *self.guess.values())
 
     # ---- other problems made of this one --------------------------------------------------------
 
@@ -380,7 +402,7 @@ class Problem:
                         f"{name} is given, but no time: a static problem has no initial data. Write time=(0, 1) for an "
                         "evolution; what Newton's method starts from is solve(problem, start=…)."
                     )
-            return {"initial": {}, "initial_velocity": {}, "constraints": constraints}
+            return {"initial": {}, "initial_velocity": {}, "guess": {}, "constraints": constraints}
         if constraints:
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
@@ -389,8 +411,12 @@ class Problem:
         initial, velocity = continued(given["initial"], self.fields, second)
         if given["initial_velocity"] is not None:
             velocity = given["initial_velocity"]
+        data = self._data(
+            initial, "the initial value", self.evolving, [n for n in self.fields if n not in self.evolving]
+        )
         return {
-            "initial": self._data(initial, "the initial value", self.fields),
+            "initial": {name: data[name] for name in self.evolving},
+            "guess": {name: datum for name, datum in data.items() if name not in self.evolving},
             "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
@@ -399,13 +425,19 @@ class Problem:
         """Group the fields that share a condition, a constraint or an implicit left-hand side: they need one basis."""
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
-        together += [{e.field, *(jet.field for jet in e.mass)} for e in self.equations]
+        moving = {e.field for e in self.equations if e.order}
+        together += [{e.field, *(jet.field for jet in e.mass if jet.field in moving)} for e in self.equations]
         together += [set(constraint.fields) for constraint in self.kept]
         together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]
             groups = [g for g in groups if g not in touched] + [set[str]().union(*touched)]
         for group in groups:
+            if 0 < len(group & moving) < len(group):
+                raise ProblemError(
+                    f"a boundary condition couples {choices(group)}, of which {choices(group - moving)} has no time "
+                    "derivative; write one for each of them, or one that is not linear with fixed coefficients."
+                )
             if len({self.equation(name).order for name in group}) > 1:
                 raise ProblemError(
                     f"a boundary condition or equation couples {choices(group)}, which have different time orders; "
@@ -418,9 +450,9 @@ class Problem:
         """Read functions of the coordinates, one for each field, given as initial values are."""
         return self._data(given, what, self.fields)
 
-    def _data(self, given: Data, what: str, required: Sequence[str]) -> dict[str, Datum]:
+    def _data(self, given: Data, what: str, required: Sequence[str], welcome: Sequence[str] = ()) -> dict[str, Datum]:
         scope, functions = replace(self.parameters.scope(self.jets), static=self.is_static), self.parameters.functions
-        table = data_by_field(given, what, required, self.composites, scope)
+        table = data_by_field(given, what, required, self.composites, scope, welcome)
         return {name: Datum(value, scope, functions, f"{what} of {name}") for name, value in table.items()}
 
     def _read_velocity(self, given: Data | None, second: Sequence[str]) -> dict[str, Datum]:
@@ -501,4 +533,5 @@ def with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
         laws=tuple(replace(law, parameters=parameters) for law in problem.laws),
         initial={name: bound(datum) for name, datum in problem.initial.items()},
         initial_velocity={name: bound(datum) for name, datum in problem.initial_velocity.items()},
+        guess={name: bound(datum) for name, datum in problem.guess.items()},
     )

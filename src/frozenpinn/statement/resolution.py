@@ -18,12 +18,19 @@ from frozenpinn.language.chart import Chart
 from frozenpinn.language.jets import JetSpace
 from frozenpinn.language.parser import parse_sides
 from frozenpinn.language.scope import Scope, check_name, same_name
-from frozenpinn.language.unknowns import unknowns_in, vectors_in
+from frozenpinn.language.unknowns import determined_in, unknowns_in, vectors_in
 from frozenpinn.language.values import Value
 from frozenpinn.statement.composites import Composites, declared, flat, found_complex, is_complex_datum, with_complex
 from frozenpinn.statement.conditions import Condition, normal_symbols
 from frozenpinn.statement.data import is_solved
-from frozenpinn.statement.equation import EquationText, as_equations, field_names, no_unknown, read_residual
+from frozenpinn.statement.equation import (
+    EquationText,
+    as_equations,
+    field_names,
+    no_unknown,
+    read_residual,
+    sympy_fields,
+)
 from frozenpinn.statement.parameters import Parameters, read_parameters
 
 if TYPE_CHECKING:
@@ -57,6 +64,8 @@ def resolve(
     if static and len(names) < len(texts):  # div(sigma) = 0, where a parameter says what sigma is
         other = [name for name in unknowns_in(written, chart, list(given["parameters"])) if name not in names]
         names += other[: len(texts) - len(names)]
+    if names and not static:
+        names += _determined(given["equation"], [*texts, *written], names, len(texts), chart, list(given["parameters"]))
     if not names:
         raise ProblemError(no_unknown("; ".join(map(str, texts)), static, [str(x) for x in jets.x]))
     conditions = list(_conditions(given["boundary"]))
@@ -81,6 +90,17 @@ def resolve(
         if part not in composites.names:
             check_name(part, "field", chart, [other for other in composites.real if other != part])
     return Resolved(composites, parameters, tuple(part for value in values for part in flat(value)))
+
+
+def _determined(
+    given: Any, texts: Sequence[EquationText], evolving: Sequence[str], count: int, chart: Chart, known: Sequence[str]
+) -> list[str]:
+    """Return the fields without a time derivative: keys of a table of equations, and names that have to be fields."""
+    keys = [key for key in given if key not in evolving] if isinstance(given, Mapping) else []
+    written = [text for text in texts if isinstance(text, str)]
+    found = determined_in(written, chart, [*known, *keys], [*evolving, *keys], count)
+    symbols = [name for text in texts if isinstance(text, sp.Basic) for name in sympy_fields(text, chart, known, True)]
+    return [*dict.fromkeys([*keys, *found, *(name for name in symbols if name not in evolving)])]
 
 
 def _conditions(boundary: Any) -> Iterator[Any]:
