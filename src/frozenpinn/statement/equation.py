@@ -241,7 +241,7 @@ def rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace)
 
     orders = np.full((len(fields), len(residuals)), -100.0)
     for row, residual in enumerate(residuals):
-        for jet in (jet for jet in jets.jets_in(residual).values() if jet.field not in jets.quantities):
+        for jet in (jet for jet in jets.jets_in(residual).values() if jet.field in fields):
             i = fields.index(jet.field)
             orders[i, row] = max(orders[i, row], jet.order)
     return [int(row) for row in linear_sum_assignment(-orders)[1]]

@@ -111,6 +111,12 @@ def saddle(problem: Problem) -> Saddle | None:
     return Saddle(tuple(found), tuple(by_field[name] for name in problem.fields if name not in gone))
 
 
+def multipliers(problem: Problem) -> tuple[str, ...]:
+    """Return the names of the multipliers."""
+    found = saddle(problem)
+    return () if found is None else tuple(c.multiplier for c in found.constraints)
+
+
 def _split_off(
     problem: Problem, equations: Sequence[Equation], gone: Sequence[str]
 ) -> tuple[LinearConstraint, list[Equation]] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -33,6 +33,7 @@ from frozenpinn.statement.equation import (
 )
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.multipliers import LinearConstraint, multipliers
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
@@ -43,7 +44,6 @@ from frozenpinn.statement.unknowns import with_named
 if TYPE_CHECKING:
     from frozenpinn.statement.constraints import Constraint
     from frozenpinn.statement.frames import Coordinates, Frame
-    from frozenpinn.statement.multipliers import LinearConstraint
     from frozenpinn.statement.regions import Region
 
 _STATIC = (0.0, 0.0)  # the time of a static problem
@@ -362,7 +362,8 @@ class Problem:
         if self.jets.quantities:
             check_quantities(self)
         keep(interfaces=interfaces_or_breaks(self, residuals, fluxes, given.get("contact")))
-        local = [name for name in self.fields if not self.spatial_order(name)]
+        keeping = multipliers(self)  # of which no condition is asked
+        local = [name for name in self.fields if not self.spatial_order(name) or name in keeping]
         transported = [name for name in self.fields if self.spatial_order(name) == 1]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local, transported)
         for law in laws:
@@ -371,6 +372,7 @@ class Problem:
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
+        keep(constraints=(*self.constraints, *self._means_of(keeping)) if static else ())
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         probe_data(self)
@@ -420,6 +422,15 @@ class Problem:
             "initial_velocity": self._read_velocity(velocity, second),
             "constraints": (),
         }
+
+    def _means_of(self, keeping: Sequence[str]) -> Iterator[Constraint]:
+        """Yield the means of multipliers that nothing else fixes: zero."""
+        from frozenpinn.statement.constraints import Constraint
+
+        fixed = {*(c.field for c in self.constraints), *(name for c in (*self.conditions, *self.laws) for name in c.fields)}
+        for name in keeping:
+            if name not in fixed:
+                yield Constraint(name, None, 0.0, f"mean({name}) = 0")
 
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
         """Group the fields that share a condition, a constraint or an implicit left-hand side: they need one basis."""

@@ -14,11 +14,13 @@ from frozenpinn.search.kind import Failure, Pair
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
+from frozenpinn.search.sizing import Plan
 from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
 from frozenpinn.static.plan import StaticPlan, static_plan
+from frozenpinn.static.products import product_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
 
@@ -40,9 +42,11 @@ class Static:
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
-    def cost(self, problem: Problem, task: Task, lesson: Earlier) -> StaticPlan:
-        """Return the plan of a solve."""
-        return static_plan(problem, task)
+    def cost(self, problem: Problem, task: Task, lesson: Earlier) -> StaticPlan | Plan:
+        """Return the plan of a solve: of a product if that was all the last one took."""
+        plan = static_plan(lesson.solution.problem, task)  # which may have another form
+        product = product_plan(plan) if isinstance(lesson.cost, Plan) else None
+        return plan if product is None else product
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values; fields that vanish but for round-off are as large as others."""
