@@ -105,16 +105,18 @@ def _share_of_steps(
     times = when.times
     shares = [0.0]
     for name, (mine, theirs) in values.items():
-        found = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), rules)
+        found = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), scales[name], rules)
         if found is not None:
-            shares.append(found.whole(name) / scales[name])
+            shares.append(found.whole(name, scales[name]) / scales[name])
     return max(shares)
 
 
-def _steps(solution: Solution, name: str, distance: float, rules: EstimateRules) -> StepErrors | None:
+def _steps(
+    solution: Solution, name: str, distance: float, scale: float, rules: EstimateRules
+) -> StepErrors | None:
     """Return what time steps have added up to, estimated closely if it exceeds the distance of two solutions."""
     found = step_errors(solution, rules=rules.step_errors)
-    if found is None or not found.whole(name) > distance:
+    if found is None or not found.whole(name, scale) > distance:
         return found
     return step_errors(solution, closely=True, rules=rules.step_errors) or found
 
@@ -161,9 +163,10 @@ def _estimate(
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
-        steps = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), rules) if stepped else None
+        apart = root_mean_square(places.rms(mine - theirs), times)
+        steps = _steps(solution, name, apart, scale, rules) if stepped else None
         if steps is not None:
-            own_steps = np.interp(times, steps.times, steps.sizes[name])
+            own_steps = np.interp(times, steps.times, steps.of(name, scale))
             if np.max(own_steps) > np.max(gaps):
                 raised.append(Decision("errors of steps", "errors of time steps add up to more than the distance"))
             gaps = np.hypot(gaps, own_steps)
@@ -180,7 +183,7 @@ def _estimate(
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
         if steps is not None:  # errors of steps may be large between these times
-            overall[name] = max(overall[name], steps.whole(name) / scale)
+            overall[name] = max(overall[name], steps.whole(name, scale) / scale)
         if problem.is_linear and overall[name] > rules.parted:
             # what has nothing in common with the truth is not judged by its own size
             known = sizes_of(problem)[name]
@@ -259,6 +262,8 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
     """
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
+    if name not in problem.initial:  # it has no data of its own
+        return distance, 0.0
     wanted = initial_values(problem, name, 0, places.x)
     gap, size = float(places.rms(found - wanted)), float(places.rms(wanted))
     shared = size > 0 and distance < shared_part * gap and gap > visible * size  # round-off about 0 is not missed data

@@ -23,6 +23,7 @@ from frozenpinn.search.single import structure
 from frozenpinn.search.sizing import Plan, check_points, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import refuse_unsolved
+from frozenpinn.transforms import without_constraints
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Evolution:
     def check(self, problem: Problem, task: Task) -> None:
         """Refuse too few points; a single solve in all coordinates makes its plan at once, and has enough."""
         refuse_unsolved(problem, "solve()")
-        settings = task.settings
+        problem, settings = without_constraints(problem, task.settings.without), task.settings
         given = (settings.points, settings.subspace, task.tolerances.solution)
         if settings.cutoff is not None and all(value is None for value in given):
             return

@@ -33,6 +33,7 @@ OPTIONAL: Mapping[str, str] = {
     "subspace": "a solution that depends on few directions is found in these coordinates",
     "logarithm": "a positive field whose errors run away is solved for by its logarithm",
     "units": "fields of very different sizes are measured in units of their own",
+    "potential": "two fields that keep a linear constraint are derivatives of a potential, as of a stream function",
     "moving coordinates": "coordinates move with thin fronts",
     "breaks in time": "steps end where formulas jump or bend in time, and are short around pulses",
     "narrow features": "points and neurons of the first basis lie where formulas are narrow",

@@ -228,9 +228,10 @@ def _without(problem: Problem, equation: Equation, multiplier: str, field: str, 
 
 
 def without_multipliers(problem: Problem) -> Problem:
-    """Return the problem of the fields that keep the constraints, without multipliers."""
+    """Return the problem of the fields that keep the constraints, without multipliers; itself if there are none."""
     found = saddle(problem)
-    assert found is not None
+    if found is None:
+        return problem
     gone = {c.multiplier for c in found.constraints}
     fields = tuple(name for name in problem.fields if name not in gone)
     inner = problem.replaced(

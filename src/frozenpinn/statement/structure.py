@@ -194,7 +194,18 @@ def told(problem: Problem) -> tuple[str, ...]:
 
 def refuse_unsolved(problem: Problem, what: str) -> None:
     """Say which equations without a time derivative ``what`` can't solve."""
+    from frozenpinn.statement.multipliers import multipliers
+
+    keeping = multipliers(problem)
     for name, kind in problem.determined.items():
+        if name in keeping:
+            continue
+        if kind == "multiplier":
+            raise ProblemError(
+                f"'{name}' is the multiplier of the constraint '{problem.equation(name)}', which must be linear with "
+                f"constant coefficients, and '{name}' must enter the equations of the constrained fields by its "
+                "adjoint, as -grad(p) beside div(U) = 0, with the same factor in all; here it does not."
+            )
         raise ProblemError(
             f"{what} can't solve '{problem.equation(name)}' beside equations in time yet ('{name}' is {kind} there)."
         )

@@ -1,8 +1,9 @@
 """THE LIST of other forms of a problem that are easier to solve, each with the view back to the user's fields."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.fronts import KnownParts, WithoutFronts
 from frozenpinn.transforms.logarithm import Logarithm
 from frozenpinn.transforms.moving_frame import MovingFrame
@@ -20,6 +21,14 @@ TRANSFORMS: list[type[Transform]] = [
     Logarithm,
     Units,
 ]  #: in the order in which they are proposed, each for what the one before has left
+
+
+def without_constraints(problem: Problem, without: Sequence[str] = ()) -> Problem:
+    """Return the form of a problem in which linear constraints are kept without multipliers; most are in it already."""
+    for transform in (Multipliers, Potential):
+        form = None if transform.name in without else transform.propose(problem)
+        problem = problem if form is None else form.forward(problem)
+    return problem
 
 
 def view_classes() -> Mapping[str, type[View]]:
@@ -40,4 +49,5 @@ __all__ = [
     "View",
     "WithoutFronts",
     "view_classes",
+    "without_constraints",
 ]

@@ -67,8 +67,9 @@ class Potential(Transform, View):
         operators = {first: behind, second: {alpha: -c for alpha, c in ahead.items()}}
         taken = {*problem.fields, *problem.parameters.functions, *problem.domain.coordinates}
         name = next(n for n in (NAME, *(f"{NAME}{k}" for k in range(1, 99))) if n not in taken)
-        means = _means(problem, own[0].fields) if all(domain.periodic) else dict.fromkeys(operators, 0.0)
-        form = cls(name, operators, means or {})
+        form = cls(name, operators, dict.fromkeys(operators, 0.0))
+        means = form._means_at_start(problem) if all(domain.periodic) else form.means
+        form = replace(form, means=means or {})
         if means is None or form._conditions(problem) is None or form._initial(problem, own[0]) is None:
             return None
         return form
@@ -205,6 +206,24 @@ class Potential(Transform, View):
         others = {name: own for name, own in problem.initial.items() if name not in self.operators}
         return {self.potential: datum, **others}
 
+    def _means_at_start(self, problem: Problem) -> dict[str, float] | None:
+        """Return the means of the fields on a periodic box; None if they may change, or nothing says them."""
+        round_off = 1e-13
+        points = problem.domain.sample([64] * problem.domain.dimension, "spectral")
+        means = {}
+        for name in self.operators:
+            equation = problem.equation(name)
+            if problem.is_static or not is_divergence(self._written(problem.jets, equation.right_side), problem.jets):
+                return None
+            for t in np.linspace(*problem.time, 3):
+                forced = np.broadcast_to(problem.compile([equation.forcing])(*points.x.T, float(t))[0], len(points.x))
+                if abs(np.mean(forced)) > round_off * np.max(np.abs(forced)):
+                    return None
+            values = problem.initial[name](points.x, problem.time[0])
+            mean = float(np.mean(values))
+            means[name] = mean if abs(mean) > round_off * float(np.max(np.abs(values))) else 0.0
+        return means
+
     # ---- the view -------------------------------------------------------------------------------------
 
     def values(self, inner: Inner, request: Request) -> Array:
@@ -237,27 +256,6 @@ def _is_plain(problem: Problem, fields: Sequence[str]) -> bool:
     equations = [problem.equation(name) for name in fields]
     special = problem.interfaces is not None or problem.laws or problem.points or problem.jets.quantities
     return not special and problem.frame is None and len({e.order for e in equations}) == 1 and not any(e.mass for e in equations)
-
-
-def _means(problem: Problem, fields: Sequence[str]) -> dict[str, float] | None:
-    """Return the means of fields on a periodic box at the start; None if they may change, or nothing says them."""
-    round_off = 1e-13
-    points = problem.domain.sample([64] * problem.domain.dimension, "spectral")
-    if problem.is_static:
-        return None
-    means = {}
-    for name in fields:
-        equation = problem.equation(name)
-        if not is_divergence(equation.right_side, problem.jets):
-            return None
-        for t in np.linspace(*problem.time, 3):
-            forced = np.broadcast_to(problem.compile([equation.forcing])(*points.x.T, float(t))[0], len(points.x))
-            if abs(np.mean(forced)) > round_off * np.max(np.abs(forced)):
-                return None
-        mean = float(np.mean(problem.initial[name](points.x, problem.time[0])))
-        size = float(np.max(np.abs(problem.initial[name](points.x, problem.time[0]))))
-        means[name] = mean if abs(mean) > round_off * size else 0.0
-    return means
 
 
 def _is_closed(terms: Mapping[Jet, sp.Expr], axis: int) -> bool:
