@@ -1,0 +1,47 @@
+"""Neurons that obey a linear constraint by themselves: a·σ(w·x + b) with amplitudes in the null space of its symbol.
+
+For C with constant coefficients and derivatives of one order k, C(∂) a σ(w·x + b) = (C(w)·a) σ⁽ᵏ⁾(w·x + b): with
+a ⊥ w, a velocity has no divergence anywhere, not just at points. The multiplier enters the equations by the adjoint of
+C, so the Galerkin projection onto such functions does not see it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from frozenpinn.basis.network import Network
+from frozenpinn.errors import SettingsError
+from frozenpinn.statement.problem import Problem
+
+Array = np.ndarray
+
+
+def obeying(problem: Problem, network: Network) -> csr_array | None:
+    """Return the combinations of features that obey all constraints of their fields, in columns; None without any."""
+    kept = [c for c in problem.kept if set(c.fields) <= set(network.fields)]
+    if not kept:
+        return None
+    for constraint in kept:
+        if not constraint.is_homogeneous:
+            raise SettingsError(
+                f"the constraint of '{constraint.multiplier}' has derivatives of several orders, or a right-hand side; "
+                "beside equations in time, only homogeneous ones such as div(U) = 0 can be kept."
+            )
+    hidden, fields = network.hidden, network.fields
+    symbols = np.zeros((hidden.width, len(kept), len(fields)))
+    for row, constraint in enumerate(kept):
+        for name, column in zip(constraint.fields, constraint.symbol(hidden.weights).T, strict=True):
+            symbols[:, row, fields.index(name)] = column
+    amplitudes = np.swapaxes(np.linalg.svd(symbols)[2][:, len(kept) :], 1, 2)  # (neurons, fields, free ones)
+    neurons, free = hidden.width, amplitudes.shape[2]
+    rows = np.arange(neurons)[:, None, None] + hidden.size * np.arange(len(fields))[None, :, None]
+    columns = (free * np.arange(neurons))[:, None, None] + np.arange(free)
+    shape = (neurons, len(fields), free)
+    constants = hidden.size * np.arange(len(fields)) + hidden.width
+    entries = np.concatenate([amplitudes.ravel(), np.ones(len(fields))])
+    where = (
+        np.concatenate([np.broadcast_to(rows, shape).ravel(), constants]),
+        np.concatenate([np.broadcast_to(columns, shape).ravel(), free * neurons + np.arange(len(fields))]),
+    )
+    return csr_array((entries, where), shape=(len(fields) * hidden.size, free * neurons + len(fields)))
