@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.network import Network
+from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
 from frozenpinn.statement.problem import Problem
 
@@ -45,3 +47,35 @@ def obeying(problem: Problem, network: Network) -> csr_array | None:
         np.concatenate([np.broadcast_to(columns, shape).ravel(), free * neurons + np.arange(len(fields))]),
     )
     return csr_array((entries, where), shape=(len(fields) * hidden.size, free * neurons + len(fields)))
+
+
+def images_of_multipliers(problem: Problem, network: Network) -> Array | None:
+    """Return an orthonormal basis of what multipliers can add to the equations at the points; None without any.
+
+    Values are stacked by field and weighted. Functions that obey the constraint and all conditions are orthogonal to
+    it; those of a network obey conditions up to its cut-off, and multipliers would pass what is left.
+    """
+    cutoff = 1e-9  # of singular values: combinations below it are round-off
+    kept = [c for c in problem.kept if set(c.fields) <= set(network.fields)]
+    if not kept:
+        return None
+    hidden, x = network.hidden, network.points.x
+    root = np.sqrt(network.points.weights)[:, None]
+    blocks = []
+    for constraint in kept:
+        own = np.zeros((len(network.fields), len(x), hidden.size))
+        for name in constraint.fields:
+            terms = [Term("", Derivative(alpha), c) for alpha, c in constraint.adjoint(name).items()]
+            own[network.fields.index(name)] = root * hidden.operator(x, terms)
+        blocks.append(own.reshape(-1, hidden.size))
+    return compress(np.concatenate(blocks, axis=1), cutoff).values
+
+
+def projector_beside(images: Array, network: Network) -> Array:
+    """Return the least-squares projector onto a network of functions and images of multipliers together."""
+    zero = Derivative((0,) * network.hidden.dimension)
+    root = np.sqrt(network.points.weights)[:, None]
+    values = np.concatenate([root * network.evaluate(network.points.x, name, zero) for name in network.fields])
+    free = values - images @ (images.T @ values)
+    weights = np.tile(root[:, 0], len(network.fields))
+    return np.asarray(np.linalg.solve(free.T @ free, free.T) * weights)

@@ -13,6 +13,7 @@ from frozenpinn.assembly.boundary import derivative_of
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.products import SMALL
+from frozenpinn.assembly.constrained_basis import projector_beside
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
@@ -359,4 +360,6 @@ def _linear_terms(problem: Problem, x: Array) -> Terms:
 def _projector(space: Space, rcond: float | None) -> Operator:
     if space.soft is not None:
         return Dense(space.soft.projector(space.network))
+    if space.images is not None:
+        return Dense(projector_beside(space.images, space.network))
     return space.network.projector(None if space.network.is_orthonormal else rcond)

@@ -29,6 +29,7 @@ from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.multipliers import multipliers
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Request, Transform, View
 
@@ -42,6 +43,11 @@ class NotReducibleError(Exception):
 def read_subspace(given: Any, problem: Problem) -> Subspace:
     """Check directions that a user insists on."""
     d = problem.domain.dimension
+    if multipliers(problem):
+        raise SettingsError(
+            f"'{multipliers(problem)[0]}' keeps a constraint in this problem, which is solved in all coordinates; leave "
+            "subspace= out."
+        )
     if problem.interfaces is not None:
         raise SettingsError(
             "coefficients jump in this problem, which is solved in all coordinates; leave subspace= out."
@@ -71,7 +77,7 @@ class Restriction(Transform, View):
     @classmethod
     def propose(cls, problem: Problem) -> Restriction | None:
         """Return the directions of the data if they are few; interfaces stay where they are."""
-        whole = problem.domain.dimension < 2 or problem.interfaces is not None
+        whole = problem.domain.dimension < 2 or problem.interfaces is not None or bool(problem.kept)
         subspace = None if whole else find_subspace(problem)
         return None if subspace is None else cls(subspace)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frozenpinn.assembly.boundary import boundary_rows
-from frozenpinn.assembly.constrained_basis import obeying
+from frozenpinn.assembly.constrained_basis import images_of_multipliers, obeying
 from frozenpinn.assembly.laws import law_places
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.network import Network
@@ -42,4 +42,5 @@ class NullSpaceLayer:
         data = rows.data().compressed()
         compliant = network.comply_with(rows.functionals, rows.active, data.shapes, obeying(problem, network))
         laws = law_places(problem, network.fields, per_side)
-        return Space(compressed(compliant, cutoff), data, problem.equation(network.fields[0]).order, laws=laws)
+        order, images = problem.equation(network.fields[0]).order, images_of_multipliers(problem, network)
+        return Space(compressed(compliant, cutoff), data, order, laws=laws, images=images)
