@@ -10,10 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.assembly.boundary import condition_terms, periodic_functionals
+from frozenpinn.basis.boundary_layer import Functional, boundary_layer, functional_rows
+from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.svd_layer import compress
 from frozenpinn.errors import SettingsError
+from frozenpinn.statement.multipliers import LinearConstraint
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -49,7 +52,7 @@ def obeying(problem: Problem, network: Network) -> csr_array | None:
     return csr_array((entries, where), shape=(len(fields) * hidden.size, free * neurons + len(fields)))
 
 
-def images_of_multipliers(problem: Problem, network: Network) -> Array | None:
+def images_of_multipliers(problem: Problem, network: Network, per_side: int) -> Array | None:
     """Return an orthonormal basis of what multipliers can add to the equations at the points; None without any.
 
     Values are stacked by field and weighted. Functions that obey the constraint and all conditions are orthogonal to
@@ -67,8 +70,21 @@ def images_of_multipliers(problem: Problem, network: Network) -> Array | None:
         for name in constraint.fields:
             terms = [Term("", Derivative(alpha), c) for alpha, c in constraint.adjoint(name).items()]
             own[network.fields.index(name)] = root * hidden.operator(x, terms)
-        blocks.append(own.reshape(-1, hidden.size))
+        rows = functional_rows(_functionals(problem, constraint, per_side, hidden), hidden, (constraint.multiplier,))
+        blocks.append(boundary_layer(rows).restrict(own.reshape(-1, hidden.size)))
     return compress(np.concatenate(blocks, axis=1), cutoff).values
+
+
+def _functionals(
+    problem: Problem, constraint: LinearConstraint, per_side: int, hidden: HiddenLayer
+) -> list[Functional]:
+    """Return what multipliers obey: periods, and their homogeneous conditions, as that of a given pressure."""
+    repeats = hidden.repeats(problem.domain.lengths, problem.domain.periodic)
+    found = [] if repeats else periodic_functionals(problem, (constraint.multiplier,), per_side, "gauss", 0)
+    for condition in constraint.conditions:
+        points = problem.domain.sample_side(condition.side, per_side, "gauss", 0)
+        found.append(Functional(((points.x, condition_terms(condition, points)),)))
+    return found
 
 
 def projector_beside(images: Array, network: Network) -> Array:

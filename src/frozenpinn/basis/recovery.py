@@ -103,7 +103,7 @@ class AlongAxes:
 
     @cached_property
     def _axes(self) -> tuple[_Axis, ...]:
-        count = {2: 49, 3: 25}[self.domain.dimension]
+        count = {2: 49, 3: 17}[self.domain.dimension]
         ends = zip(self.domain.lower, self.domain.lengths, self.domain.periodic, strict=True)
         return tuple(_Axis(float(a), float(length), bool(p), count) for a, length, p in ends)
 

@@ -75,8 +75,8 @@ class Evolution:
         return solution, Lesson(solution, plan, sizes)
 
     def cost(self, problem: Problem, task: Task, lesson: Lesson) -> Plan:
-        """Return the plan of a solve."""
-        return sized_plan(problem, task, lesson.for_effort(task.effort))
+        """Return the plan of a solve, of the form in which the last one was done."""
+        return sized_plan(lesson.solution.problem, task, lesson.for_effort(task.effort))
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values."""

@@ -20,6 +20,7 @@ from frozenpinn.statement.composites import Composites
 from frozenpinn.statement.equation import Equation, rows_of, split_right_side
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.conditions import LinearCondition
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -40,12 +41,15 @@ class LinearConstraint:
         What the sum is to be, a function of the coordinates and time.
     factor
         Of the multiplier in all equations.
+    conditions
+        Those of the multiplier alone, as a given pressure.
     """
 
     multiplier: str
     terms: Mapping[str, Polynomial]
     given: sp.Expr
     factor: float
+    conditions: tuple[LinearCondition, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -77,8 +81,11 @@ class LinearConstraint:
 
     def symbol(self, waves: Array) -> Array:
         """Return C(w) for wave vectors in rows, shape (waves, fields): what C makes of σ(w·x), up to σ⁽ᵏ⁾."""
-        columns = [sum(c * np.prod(waves**alpha, axis=1) for alpha, c in own.items()) for own in self.terms.values()]
-        return np.stack(columns, axis=1)
+        columns = np.zeros((len(waves), len(self.terms)))
+        for k, own in enumerate(self.terms.values()):
+            for alpha, c in own.items():
+                columns[:, k] += c * np.prod(waves**alpha, axis=1)
+        return columns
 
 
 class Saddle(NamedTuple):
@@ -227,6 +234,12 @@ def _without(problem: Problem, equation: Equation, multiplier: str, field: str, 
     return replace(split_right_side(field, equation.order, right, jets), mass=equation.mass)
 
 
+def _with_conditions(constraint: LinearConstraint, problem: Problem) -> LinearConstraint:
+    """Return a constraint with the conditions of its multiplier."""
+    own = tuple(c for c in problem.conditions if c.fields == (constraint.multiplier,))
+    return replace(constraint, conditions=own)
+
+
 def without_multipliers(problem: Problem) -> Problem:
     """Return the problem of the fields that keep the constraints, without multipliers; itself if there are none."""
     found = saddle(problem)
@@ -242,7 +255,7 @@ def without_multipliers(problem: Problem) -> Problem:
         laws=tuple(law for law in problem.laws if not gone & set(law.fields)),
         initial={name: datum for name, datum in problem.initial.items() if name not in gone},
         constraints=tuple(c for c in problem.constraints if c.field not in gone),
-        kept=found.constraints,
+        kept=tuple(_with_conditions(c, problem) for c in found.constraints),
         exact={},
         given={},
     )

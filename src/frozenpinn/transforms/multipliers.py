@@ -8,8 +8,8 @@ The fields that are left keep the constraint: by a potential (transforms/potenti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,6 +32,7 @@ from frozenpinn.transforms.potential import Potential
 from frozenpinn.transforms.views import Inner, Places, Request, Transform, View
 
 Array = np.ndarray
+_KEPT = 6  # sets of times at which coefficients are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,7 @@ class Recovered(View):
     functions: Mapping[str, Callable[..., Any]]
     name: ClassVar[str] = "multipliers"
     keeps_axes: ClassVar[bool] = True
+    _known: dict[object, Array] = field(default_factory=dict, repr=False)
 
     def values(self, inner: Inner, request: Request) -> Array:
         """Return a multiplier, or any other field as it is."""
@@ -154,9 +156,24 @@ class Recovered(View):
         """Return the coefficients of a multiplier at some times, in the last axis."""
         rule = self._rules[law.multiplier]
         points = rule.points
-        found = {jet for left in law.left for jet in self.jets.jets_in(left).values()}
+        found = sorted({jet for left in law.left for jet in self.jets.jets_in(left).values()})
+        key = (law.multiplier, times.tobytes(), inner(Request.of(Places(points.x[:3], times), found[0])).tobytes())
+        if key in self._known:
+            return self._known[key]
+        size, most = len(points.x) * len(found), 3_000_000  # values that are held at once
+        parts = np.array_split(times, max(1, -(-size * len(times) // most)))
+        coefficients = np.concatenate([self._fitted(law, inner, part, found) for part in parts], axis=-1)
+        while len(self._known) >= _KEPT:
+            self._known.pop(next(iter(self._known)))
+        self._known[key] = coefficients
+        return coefficients
+
+    def _fitted(self, law: _Law, inner: Inner, times: Array, found: Sequence[Jet]) -> Array:
+        """Return the coefficients at a few times."""
+        rule = self._rules[law.multiplier]
+        points = rule.points
         places, shape = Places(points.x, times), (len(points.x), len(times))
-        values = {jet: inner(Request.of(places, jet)) for jet in sorted(found)}
+        values = {jet: inner(Request.of(places, jet)) for jet in found}
         images = []
         for program, jets in self._programs[law.multiplier]:
             with np.errstate(all="ignore"):
@@ -220,4 +237,4 @@ class Recovered(View):
 
     def __getstate__(self) -> dict[str, object]:
         hidden = ("_rules", "_programs")
-        return {key: value for key, value in self.__dict__.items() if key not in hidden}
+        return {key: value for key, value in self.__dict__.items() if key not in hidden} | {"_known": {}}

@@ -77,7 +77,7 @@ class Restriction(Transform, View):
     @classmethod
     def propose(cls, problem: Problem) -> Restriction | None:
         """Return the directions of the data if they are few; interfaces stay where they are."""
-        whole = problem.domain.dimension < 2 or problem.interfaces is not None or bool(problem.kept)
+        whole = problem.domain.dimension < 2 or problem.interfaces is not None
         subspace = None if whole else find_subspace(problem)
         return None if subspace is None else cls(subspace)
 
@@ -143,11 +143,27 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
                 if problem.constraints:
                     raise NotReducibleError("a constraint refers to all coordinates.")
                 return Problem(equations, domain, boundary=boundary, parameters=writer.functions)
-            return Problem(
+            reduced = Problem(
                 equations, domain, problem.time, initial, boundary, velocity or None, parameters=writer.functions
             )
+            return _keeping(reduced, problem, subspace) if problem.kept else reduced
     except (FrozenPinnError, TypeError) as error:  # no form as text, or names that clash
         raise NotReducibleError(str(error)) from error
+
+
+def _keeping(reduced: Problem, problem: Problem, subspace: Subspace) -> Problem:
+    """Return a problem on a subspace with the constraints of the full one, as far as they say anything there."""
+    kept = []
+    for constraint in problem.kept:
+        terms: dict[str, dict[tuple[int, ...], float]] = {name: {} for name in constraint.fields}
+        for name, own in constraint.terms.items():
+            for full, c in own.items():
+                for alpha, factor in chain_rule(full, subspace.rows).items():
+                    terms[name][alpha] = terms[name].get(alpha, 0.0) + c * factor
+        if any(terms.values()):
+            kept.append(replace(constraint, terms=terms))
+    keeping = reduced.replaced(kept=tuple(kept))
+    return keeping.replaced(groups=keeping.coupled_fields())
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,5 +42,5 @@ class NullSpaceLayer:
         data = rows.data().compressed()
         compliant = network.comply_with(rows.functionals, rows.active, data.shapes, obeying(problem, network))
         laws = law_places(problem, network.fields, per_side)
-        order, images = problem.equation(network.fields[0]).order, images_of_multipliers(problem, network)
+        order, images = problem.equation(network.fields[0]).order, images_of_multipliers(problem, network, per_side)
         return Space(compressed(compliant, cutoff), data, order, laws=laws, images=images)
