@@ -67,7 +67,7 @@ def images_of_multipliers(problem: Problem, network: Network, per_side: int) -> 
     blocks = []
     for constraint in kept:
         own = np.zeros((len(network.fields), len(x), hidden.size))
-        for name in constraint.fields:
+        for name in (name for name in constraint.fields if constraint.terms[name]):
             terms = [Term("", Derivative(alpha), c) for alpha, c in constraint.adjoint(name).items()]
             own[network.fields.index(name)] = root * hidden.operator(x, terms)
         rows = functional_rows(_functionals(problem, constraint, per_side, hidden), hidden, (constraint.multiplier,))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
@@ -23,6 +24,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.estimate import (
     Values,
     is_free,
@@ -37,6 +39,7 @@ from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.unresolved import UNRESOLVED, features_missed, missed_features
+from frozenpinn.statement.multipliers import multipliers, saddle
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -154,6 +157,7 @@ def _estimate(
     stepped = stepped and _takes_steps(solution) and "errors of steps" not in settings.without
     evenly = {name: Values(a[:, even], b[:, even]) for name, (a, b) in values.items()}
     scales = scales_of(problem, places, evenly, settings)
+    scales |= {name: max(scales[name], _least_size(solution, name)) for name in multipliers(problem)}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         scale = scales[name] = scales[name] or float(np.max(gaps)) or 1.0
@@ -196,6 +200,30 @@ def _estimate(
         raised.append(Decision("chaos", "errors grow exponentially all the time"))
     growth = max(steady) if steady else None
     return ErrorEstimate(overall, times, curves, growth, parts, composed, distinct(raised), scales)
+
+
+@remembered
+def _least_size(solution: Solution, name: str) -> float:
+    """Return the size of a multiplier below which its own does not matter: a part of what other terms could cause.
+
+    A pressure may vanish where a body force drives a flow along a channel: all that is left of it is round-off.
+    """
+    share = 1e-3  # of what they could drive it to
+    problem, found = solution.problem, saddle(solution.problem)
+    assert found is not None
+    constraint = next(c for c in found.constraints if c.multiplier == name)
+    x = problem.domain.sample(40, "random", Seed.MEASURED_SIZES).x
+    largest = 0.0
+    for equation in (e for e in found.equations if e.field in constraint.fields):
+        jets = list(problem.jets.jets_in(equation.right_side).values())
+        terms = problem.compile(sp.Add.make_args(equation.right_side), jets)
+        for t in np.linspace(*problem.time, 3):
+            values = [solution.jet_values(x, np.array([t]), jet)[:, 0] for jet in jets]
+            with np.errstate(all="ignore"):
+                sizes = [float(np.sqrt(np.mean(np.square(term)))) for term in terms(*x.T, float(t), *values)]
+            largest = max([largest, *sizes])
+    factors = [abs(constraint.factor * c) for own in constraint.terms.values() for c in own.values()]
+    return share * largest * float(np.max(problem.domain.lengths)) / max(factors)
 
 
 def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...]) -> tuple[Array, list[Decision]]:

@@ -41,7 +41,7 @@ def missed_areas(solution: Solution, name: str, times: Array) -> Array:
 
 def _missed_at_start(solution: Solution, name: str, rule: Points, own: Points) -> float:
     """Return the error of the mean of a field at the start."""
-    known = getattr(solution.problem.initial[name], "expression", None)
+    known = getattr(solution.problem.initial.get(name), "expression", None)
     return 0.0 if known is None else _gap(solution, known, rule, own, solution.problem.time[0])
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import sympy as sp
 
+from frozenpinn.errors import ProblemError
+from frozenpinn.geometry import FlatSide
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.composites import Composites
@@ -240,6 +242,43 @@ def _with_conditions(constraint: LinearConstraint, problem: Problem) -> LinearCo
     return replace(constraint, conditions=own)
 
 
+def _driven(equation: Equation, kept: Sequence[LinearConstraint], problem: Problem) -> Equation:
+    """Return the equation of a field with what given values of a multiplier add to it, as a pressure at both ends."""
+    jets, right = problem.jets, equation.right_side
+    for constraint in kept:
+        if equation.field in constraint.terms and (given := _extended(constraint, problem)) != 0:
+            own = constraint.adjoint(equation.field)
+            added = [c * jets.differentiate(given, Jet(constraint.multiplier, alpha)) for alpha, c in own.items()]
+            right += sp.Float(constraint.factor) * sp.Add(*added)
+    if right is equation.right_side:
+        return equation
+    return replace(split_right_side(equation.field, equation.order, right, jets), mass=equation.mass)
+
+
+def _extended(constraint: LinearConstraint, problem: Problem) -> sp.Expr:
+    """Return a function with the values that conditions give to a multiplier, linear from one side to the other."""
+    ends: dict[int, sp.Expr] = {}
+    axis = None
+    for condition in (c for c in constraint.conditions if not c.value.is_zero):
+        side, value, (coefficient, *others) = condition.side, condition.value.expression, condition.coefficients
+        along = {c.side.axis for c in constraint.conditions if isinstance(c.side, FlatSide)}
+        plain = not others and condition.jets[0].order == 0 and coefficient.is_number and len(along) == 1
+        if not isinstance(side, FlatSide) or value is None or value.free_symbols & set(problem.jets.x) or not plain:
+            raise ProblemError(
+                f"'{condition.text}' on '{side.name}' gives '{constraint.multiplier}' values that change along the side, "
+                "or on sides of several directions; it can be a number or a function of t on sides of one direction, "
+                "such as 'p = 1' on the left and 'p = 0' on the right."
+            )
+        axis, ends[side.end] = side.axis, value / coefficient
+    if axis is None:
+        return sp.Integer(0)
+    low, length = sp.Float(float(problem.domain.lower[axis])), sp.Float(float(problem.domain.lengths[axis]))
+    s = (problem.jets.x[axis] - low) / length
+    if {c.side.end for c in constraint.conditions if isinstance(c.side, FlatSide)} != {0, 1}:
+        return next(iter(ends.values()))
+    return ends.get(0, sp.Integer(0)) * (1 - s) + ends.get(1, sp.Integer(0)) * s
+
+
 def without_multipliers(problem: Problem) -> Problem:
     """Return the problem of the fields that keep the constraints, without multipliers; itself if there are none."""
     found = saddle(problem)
@@ -247,15 +286,16 @@ def without_multipliers(problem: Problem) -> Problem:
         return problem
     gone = {c.multiplier for c in found.constraints}
     fields = tuple(name for name in problem.fields if name not in gone)
+    kept = tuple(_with_conditions(c, problem) for c in found.constraints)
     inner = problem.replaced(
         fields=fields,
         composites=Composites(fields),
-        equations=found.equations,
+        equations=tuple(_driven(e, kept, problem) for e in found.equations),
         conditions=tuple(c for c in problem.conditions if not gone & set(c.fields)),
         laws=tuple(law for law in problem.laws if not gone & set(law.fields)),
         initial={name: datum for name, datum in problem.initial.items() if name not in gone},
         constraints=tuple(c for c in problem.constraints if c.field not in gone),
-        kept=tuple(_with_conditions(c, problem) for c in found.constraints),
+        kept=kept,
         exact={},
         given={},
     )

@@ -80,8 +80,8 @@ class _Law(NamedTuple):
     multiplier: str
     operators: tuple[Mapping[tuple[int, ...], float], ...]
     left: tuple[sp.Expr, ...]
-    point: Array | None  # where its value is given; None for its mean
-    value: float
+    points: Array | None  # where its mean value is given; None for that over the domain
+    value: sp.Expr  # the coordinates and time may occur in it
 
     @classmethod
     def of(cls, constraint: LinearConstraint, equations: Mapping[str, Any], problem: Problem) -> _Law:
@@ -92,9 +92,20 @@ class _Law(NamedTuple):
             operators.append({a: constraint.factor * c for a, c in adjoint(constraint.terms[name]).items()})
             mass = sp.Add(*(c * problem.jets.symbol(jet) for jet, c in equation.left_side(problem.jets).items()))
             left.append(mass - equation.right_side)
-        fixed = [c for c in problem.constraints if c.field == constraint.multiplier]
-        point, value = (fixed[0].point, fixed[0].value) if fixed else (None, 0.0)
-        return cls(constraint.multiplier, tuple(operators), tuple(left), point, value)
+        points, value = _fixed(constraint, problem)
+        return cls(constraint.multiplier, tuple(operators), tuple(left), points, value)
+
+
+def _fixed(constraint: LinearConstraint, problem: Problem) -> tuple[Array | None, sp.Expr]:
+    """Return where values of a multiplier are given, and which: on a side, by a constraint, or else its mean, zero."""
+    name = constraint.multiplier
+    for condition in problem.conditions:
+        if condition.fields == (name,) and condition.jets[0].order == 0 and condition.value.expression is not None:
+            points = problem.domain.sample_side(condition.side, 24, "gauss", 0)
+            if len(condition.jets) == 1 and condition.coefficients[0].is_number:
+                return points.x, condition.value.expression / condition.coefficients[0]
+    given = [c for c in problem.constraints if c.field == name]
+    return (given[0].point, sp.Float(given[0].value)) if given else (None, sp.Integer(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +191,9 @@ class Recovered(View):
                 image = program(*(c[:, None] for c in points.x.T), times[None], *(values[jet] for jet in jets))[0]
             images.append(np.broadcast_to(image, shape))
         coefficients = rule.coefficients(images)
-        if law.point is None and not law.value:
+        if law.points is None and law.value == 0:
             return coefficients
-        return coefficients + self._shift(rule, law, coefficients)
+        return coefficients + self._shift(rule, law, coefficients, times)
 
     @cached_property
     def _programs(self) -> dict[str, list[tuple[Program, list[Jet]]]]:
@@ -195,12 +206,14 @@ class Recovered(View):
                 found.setdefault(law.multiplier, []).append((Program([left], symbols, self.functions), own))
         return found
 
-    def _shift(self, rule: Recovery, law: _Law, coefficients: Array) -> Array:
-        """Return the coefficients of the constant that a given mean or value asks for."""
-        one = rule.constant
+    def _shift(self, rule: Recovery, law: _Law, coefficients: Array, times: Array) -> Array:
+        """Return the coefficients of the constant that given values ask for."""
         zero = Derivative((0,) * self.domain.dimension)
-        own = 0.0 if law.point is None else rule.values(law.point, zero, coefficients)[0]
-        return np.asarray(one[..., None] * (law.value - own))
+        x = rule.points.x[:1] if law.points is None else law.points
+        own = 0.0 if law.points is None else np.mean(rule.values(x, zero, coefficients), axis=0)
+        wanted = Program([law.value], [*self.jets.x, self.jets.t])(*(c[:, None] for c in x.T), times[None])[0]
+        wanted = np.mean(np.broadcast_to(wanted, (len(x), len(times))), axis=0)
+        return np.asarray(rule.constant[..., None] * (wanted - own))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data and texts."""
@@ -209,8 +222,8 @@ class Recovered(View):
                 "multiplier": law.multiplier,
                 "operators": [[[list(alpha), c] for alpha, c in own.items()] for own in law.operators],
                 "left": [as_text(left) for left in law.left],
-                "point": None if law.point is None else law.point.tolist(),
-                "value": law.value,
+                "points": None if law.points is None else law.points.tolist(),
+                "value": as_text(law.value),
             }
             for law in self.laws
         ]
@@ -228,8 +241,8 @@ class Recovered(View):
                 own["multiplier"],
                 tuple({tuple(alpha): c for alpha, c in operator} for operator in own["operators"]),
                 tuple(parse(text, scope) for text in own["left"]),
-                None if own["point"] is None else np.array(own["point"]),
-                own["value"],
+                None if own["points"] is None else np.array(own["points"]),
+                parse(own["value"], scope),
             )
             for own in stored["laws"]
         )

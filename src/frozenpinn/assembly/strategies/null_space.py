@@ -40,7 +40,8 @@ class NullSpaceLayer:
         """Restrict the network to the null space of the boundary rows."""
         rows = boundary_rows(problem, network.fields, per_side, hidden=network.hidden)
         data = rows.data().compressed()
-        compliant = network.comply_with(rows.functionals, rows.active, data.shapes, obeying(problem, network))
+        own = obeying(problem, network)
+        compliant = network.comply_with(rows.functionals, rows.active, data.shapes, own, independent=own is None)
         laws = law_places(problem, network.fields, per_side)
         order, images = problem.equation(network.fields[0]).order, images_of_multipliers(problem, network, per_side)
         return Space(compressed(compliant, cutoff), data, order, laws=laws, images=images)
