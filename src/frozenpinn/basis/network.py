@@ -27,8 +27,8 @@ from frozenpinn.basis.boundary_layer import (
     Functional,
     Unconstrained,
     boundary_layer,
-    nearly_dependent,
     functional_rows,
+    nearly_dependent,
 )
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import Basis, PointSet

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.constraint_findings import start_violation
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
@@ -114,9 +115,7 @@ def _share_of_steps(
     return max(shares)
 
 
-def _steps(
-    solution: Solution, name: str, distance: float, scale: float, rules: EstimateRules
-) -> StepErrors | None:
+def _steps(solution: Solution, name: str, distance: float, scale: float, rules: EstimateRules) -> StepErrors | None:
     """Return what time steps have added up to, estimated closely if it exceeds the distance of two solutions."""
     found = step_errors(solution, rules=rules.step_errors)
     if found is None or not found.whole(name, scale) > distance:
@@ -290,12 +289,20 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
     """
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
-    if name not in problem.initial:  # it has no data of its own
+    if name not in problem.initial or _is_projected(problem, name):  # it has no data of its own
         return distance, 0.0
     wanted = initial_values(problem, name, 0, places.x)
     gap, size = float(places.rms(found - wanted)), float(places.rms(wanted))
     shared = size > 0 and distance < shared_part * gap and gap > visible * size  # round-off about 0 is not missed data
     return gap, gap if shared else 0.0
+
+
+@remembered
+def _is_projected(problem: Problem, name: str) -> bool:
+    """Whether the initial values of a field violate its constraint, so that others are nearest to them."""
+    found = saddle(problem)
+    constraints = () if found is None else found.constraints
+    return any(name in c.fields and start_violation(problem, c) > 1e-9 for c in constraints)
 
 
 def _growth_factor(solution: Solution, times: Array) -> Array:

@@ -55,11 +55,11 @@ class StepErrors(NamedTuple):
     factor: float
     relative: Array
 
-    def of(self, name: str, size: float) -> Array:
+    def of(self, name: str, size: float = 0.0) -> Array:
         """Return the error of a field at the times; one of that size that was not solved for follows from others."""
         return self.sizes[name] if name in self.sizes else size * self.relative
 
-    def whole(self, name: str, size: float) -> float:
+    def whole(self, name: str, size: float = 0.0) -> float:
         """Return the root mean square over space and time for a field."""
         span = self.times[-1] - self.times[0]
         return float(np.sqrt(np.trapezoid(self.of(name, size) ** 2, self.times) / span))
@@ -117,7 +117,7 @@ def _can_be_judged(piece: Piece) -> bool:
 
 
 class _Part(NamedTuple):
-    """Errors of one window at the ends of its groups of steps, sizes of fields, growth from its start, until its end."""
+    """Errors of one window at the ends of groups of steps, sizes of fields, growth from its start and to its end."""
 
     times: Array
     sizes: dict[str, Array]

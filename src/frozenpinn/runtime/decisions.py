@@ -61,6 +61,7 @@ OPTIONAL: Mapping[str, str] = {
     "coarser companion": "a first solve that is known to be good is judged by a coarser one",
     # refusals
     "condition count": "problems with too many or too few conditions on a side are refused",
+    "consistent start": "initial data that violate a linear constraint are refused; without, they are projected",
     "seams": "coefficients that jump where a periodic axis closes are refused",
     # raised estimates
     "doubt": "the estimate is raised to what is left of the equations, which does not fall",
@@ -77,6 +78,7 @@ OPTIONAL: Mapping[str, str] = {
 
 #: What always takes part where it is needed.
 FIXED: Mapping[str, str] = {
+    "multipliers": "multipliers of linear constraints, as a pressure, are found from what the other equations leave",
     "curved coordinates": "the problem is solved in the coordinates of its frame",
     "interfaces": "each part of the domain has neurons of its own",
     "rejected subspace": "a solution on few directions did not hold in all coordinates",

@@ -144,7 +144,9 @@ def _split_off(
     return None
 
 
-def _constraint_terms(problem: Problem, row: Equation, multiplier: str) -> dict[str, dict[tuple[int, ...], float]] | None:
+def _constraint_terms(
+    problem: Problem, row: Equation, multiplier: str
+) -> dict[str, dict[tuple[int, ...], float]] | None:
     """Return C of an equation C u = g with constant coefficients, without the multiplier; None of others."""
     if not row.is_linear or row.linear_in_time or row.nonlocal_linear or row.mass or not row.linear:
         return None
@@ -265,7 +267,7 @@ def _extended(constraint: LinearConstraint, problem: Problem) -> sp.Expr:
         plain = not others and condition.jets[0].order == 0 and coefficient.is_number and len(along) == 1
         if not isinstance(side, FlatSide) or value is None or value.free_symbols & set(problem.jets.x) or not plain:
             raise ProblemError(
-                f"'{condition.text}' on '{side.name}' gives '{constraint.multiplier}' values that change along the side, "
+                f"'{condition.text}' on '{side.name}' gives '{constraint.multiplier}' values that change along it, "
                 "or on sides of several directions; it can be a number or a function of t on sides of one direction, "
                 "such as 'p = 1' on the left and 'p = 0' on the right."
             )

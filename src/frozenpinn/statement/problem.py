@@ -372,7 +372,7 @@ class Problem:
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
-        keep(constraints=(*self.constraints, *self._means_of(keeping)) if static else ())
+        keep(constraints=(*self.constraints, *(self._means_of(keeping) if static else ())))
         exact = given["exact"]
         keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
         probe_data(self)
@@ -405,7 +405,7 @@ class Problem:
                         "evolution; what Newton's method starts from is solve(problem, start=…)."
                     )
             return {"initial": {}, "initial_velocity": {}, "guess": {}, "constraints": constraints}
-        if constraints:
+        if any(c.field not in multipliers(self) for c in constraints):
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
@@ -420,14 +420,18 @@ class Problem:
             "initial": {name: data[name] for name in self.evolving},
             "guess": {name: datum for name, datum in data.items() if name not in self.evolving},
             "initial_velocity": self._read_velocity(velocity, second),
-            "constraints": (),
+            "constraints": constraints,
         }
 
     def _means_of(self, keeping: Sequence[str]) -> Iterator[Constraint]:
         """Yield the means of multipliers that nothing else fixes: zero."""
         from frozenpinn.statement.constraints import Constraint
 
-        fixed = {*(c.field for c in self.constraints), *(name for c in (*self.conditions, *self.laws) for name in c.fields)}
+        fixed = {
+            *(c.field for c in self.constraints),
+            *(name for condition in self.conditions for name in condition.fields),
+            *(name for law in self.laws for name in law.fields),
+        }
         for name in keeping:
             if name not in fixed:
                 yield Constraint(name, None, 0.0, f"mean({name}) = 0")

@@ -8,7 +8,7 @@ The fields that are left keep the constraint: by a potential (transforms/potenti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -116,7 +116,7 @@ class Recovered(View):
     jets: JetSpace
     laws: tuple[_Law, ...]
     time: tuple[float, float]
-    functions: Mapping[str, Callable[..., Any]]
+    functions: Mapping[str, Any]
     name: ClassVar[str] = "multipliers"
     keeps_axes: ClassVar[bool] = True
     _known: dict[object, Array] = field(default_factory=dict, repr=False)
@@ -129,9 +129,13 @@ class Recovered(View):
         places = request.places
         times, which = np.unique(places.times, return_inverse=True)
         coefficients = self._in_time(law, inner, times, request.time)
-        return request.summed(lambda jet: self._derivative(law, places, Derivative(jet.alpha, jet.laps), coefficients, which))
+        return request.summed(
+            lambda jet: self._derivative(law, places, Derivative(jet.alpha, jet.laps), coefficients, which)
+        )
 
-    def _derivative(self, law: _Law, places: Places, derivative: Derivative, coefficients: Array, which: Array) -> Array:
+    def _derivative(
+        self, law: _Law, places: Places, derivative: Derivative, coefficients: Array, which: Array
+    ) -> Array:
         """Return a derivative at places, given coefficients at distinct times."""
         rule = self._rules[law.multiplier]
         if places.arrangement == "grid":

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.constraint_findings import start_violation
 from frozenpinn.basis.hidden import Derivative, pure
 from frozenpinn.geometry import Box, FlatSide
 from frozenpinn.language.algebra import expanded
@@ -197,6 +198,8 @@ class Potential(Transform, View):
             return {}
         if any(problem.equation(name).order != 1 for name in self.operators) or not constraint.is_gradient:
             return None
+        if start_violation(problem, constraint) > 1e-9:  # it is to be projected
+            return None
         given = {name: problem.initial[name] for name in self.operators}
         scope, functions = problem.parameters.scope(problem.jets), problem.parameters.functions
         start: Any = sp.Integer(0)
@@ -234,7 +237,13 @@ class Potential(Transform, View):
         for term in request.terms:
             jet = Jet(term.field, term.derivative.alpha, term.derivative.laps)
             for own, c in self._parts(jet):
-                terms.append(term._replace(field=self.potential, derivative=Derivative(own.alpha, own.laps), coefficient=c * term.coefficient))
+                terms.append(
+                    term._replace(
+                        field=self.potential,
+                        derivative=Derivative(own.alpha, own.laps),
+                        coefficient=c * term.coefficient,
+                    )
+                )
         found = inner(request._replace(terms=tuple(terms)))
         constant = sum(t.coefficient for t in request.terms if not t.derivative.order) * self.means[request.field]
         return found if request.time or not np.any(constant) else found + constant
@@ -255,7 +264,12 @@ def _is_plain(problem: Problem, fields: Sequence[str]) -> bool:
     """Whether the equations of some fields are explicit, of the same order, without anything that has no derivative."""
     equations = [problem.equation(name) for name in fields]
     special = problem.interfaces is not None or problem.laws or problem.points or problem.jets.quantities
-    return not special and problem.frame is None and len({e.order for e in equations}) == 1 and not any(e.mass for e in equations)
+    return (
+        not special
+        and problem.frame is None
+        and len({e.order for e in equations}) == 1
+        and not any(e.mass for e in equations)
+    )
 
 
 def _is_closed(terms: Mapping[Jet, sp.Expr], axis: int) -> bool:

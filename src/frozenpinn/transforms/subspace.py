@@ -45,8 +45,8 @@ def read_subspace(given: Any, problem: Problem) -> Subspace:
     d = problem.domain.dimension
     if multipliers(problem):
         raise SettingsError(
-            f"'{multipliers(problem)[0]}' keeps a constraint in this problem, which is solved in all coordinates; leave "
-            "subspace= out."
+            f"'{multipliers(problem)[0]}' keeps a constraint in this problem, which is solved in all coordinates; "
+            "leave subspace= out."
         )
     if problem.interfaces is not None:
         raise SettingsError(
