@@ -14,7 +14,7 @@ GROUPS = {
     ),
     "Domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "Solve and look": ("check", "solve", "estimate_error", "load", "page", "Solution", "ErrorEstimate", "Findings"),
-    "Settings": ("Settings", "Windows", "Rules"),
+    "Settings": ("Settings", "Windows", "Patches", "Rules"),
     "Eigenvalues, steady states, paths": (
         *("modes", "steady", "stability", "follow", "Eigenvalue", "Mode", "Modes", "Stability", "Path"),
     ),

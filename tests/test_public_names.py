@@ -15,7 +15,7 @@ NAMES = {
     "problem": ("Problem", "Dirichlet", "Neumann", "Robin", "Periodic", "Free", "Table", "read_table", "read_problem"),
     "domains": ("Interval", "Box", "Disk", "Ball", "Polygon", "Implicit", "read_mesh"),
     "steps": ("check", "solve", "follow", "estimate_error", "load", "page", "modes", "steady", "stability"),
-    "values": ("Settings", "Rules", "Windows", "Solution", "Path", "ErrorEstimate", "Findings"),
+    "values": ("Settings", "Rules", "Windows", "Patches", "Solution", "Path", "ErrorEstimate", "Findings"),
     "inference": (
         *("Unknown", "UnknownField", "Measurements", "Relative", "infer", "design", "model"),
         *("Estimate", "Inferred", "InferredField", "Design"),

@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from frozenpinn.paths.path import Path
     from frozenpinn.results.error_estimate import ErrorEstimate
     from frozenpinn.results.solution import Solution
+    from frozenpinn.search.patches import Patches
     from frozenpinn.search.rules import Rules
     from frozenpinn.search.settings import Settings, Windows
     from frozenpinn.solve import check, estimate_error, solve
@@ -89,6 +90,7 @@ __all__ = [
     "Modes",
     "Neumann",
     "Normal",
+    "Patches",
     "Path",
     "Periodic",
     "Polygon",
@@ -149,6 +151,7 @@ _HOMES = {
     "results.error_estimate": "ErrorEstimate",
     "results.solution": "Solution",
     "search.rules": "Rules",
+    "search.patches": "Patches",
     "search.settings": "Settings Windows",
     "solve": "check estimate_error solve",
     "statement.conditions": "Dirichlet Free Neumann Periodic Robin",

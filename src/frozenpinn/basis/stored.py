@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.local.basis import PatchBasis
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis, NoPoints
@@ -23,6 +24,8 @@ def basis_arrays(basis: Basis) -> tuple[dict[str, Any], dict[str, Array]]:
     if isinstance(basis, Network):
         arrays: dict[str, Array] = {}
         return {**about, "kind": "network", "activations": [_put(basis, "0/", arrays)]}, arrays
+    if isinstance(basis, PatchBasis):
+        return {**about, "kind": "patches", "degree": basis.features.degree}, basis.arrays()
     if not isinstance(basis, ProductNetwork):
         raise FrozenPinnError(f"a basis of class {type(basis).__name__} can't be stored yet.")
     arrays = {}
@@ -45,6 +48,8 @@ def _put(network: Network, prefix: str, arrays: dict[str, Array]) -> str:
 def basis_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> Basis:
     """Rebuild a basis that can be evaluated."""
     fields, factors = tuple(about["fields"]), []
+    if about["kind"] == "patches":
+        return PatchBasis.from_arrays(fields, int(about["degree"]), dict(arrays))
     for k, activation in enumerate(about["activations"]):
         own = {name.removeprefix(f"{k}/"): a for name, a in arrays.items() if name.startswith(f"{k}/")}
         special = joined([make(own[f"special {kind}"]) for kind, make in SPECIAL.items() if f"special {kind}" in own])

@@ -16,7 +16,6 @@ from frozenpinn.analysis.constraint_findings import start_violation
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
-from frozenpinn.evolution.missed_areas import missed_areas
 from frozenpinn.evolution.narrow_features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.evolution.step_errors import StepErrors, step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -36,6 +35,7 @@ from frozenpinn.search.estimate import (
     scales_of,
     values_at,
 )
+from frozenpinn.search.imbalance import IMBALANCE, error_of_imbalance
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings
@@ -230,13 +230,15 @@ def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...
     total, reasons = np.zeros(len(times)), []
     for kind, missed, why in (
         ("missed forcing", _missed_forcing, "its peaks lie between the points"),
-        ("missed areas", missed_areas, "integrals of data that jump are wrong on the points"),
         ("unresolved features", missed_features, UNRESOLVED),
     ):
         if kind not in without and np.any(error := missed(solution, name, times)):
             reasons.append(Decision(kind, why))
             total = total + error
-    return total, reasons
+    shared = np.zeros(len(times)) if "imbalance" in without else error_of_imbalance(solution, name, times)
+    if np.any(shared > total):
+        reasons.append(Decision("imbalance", IMBALANCE))
+    return np.maximum(total, shared), reasons
 
 
 def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import pairwise
 from math import gamma, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, gauss, gauss_power
 from frozenpinn.runtime.arguments import reals, shown
 from frozenpinn.runtime.round_off import ROUND_OFF
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry.rare.curves import Curve
 
 Array = np.ndarray
 GOLDEN = 0.6180339887498949
@@ -203,6 +206,12 @@ class Ball(Domain):
         reach = self.radius + tolerance * self.size
         return np.asarray(np.sum((np.asarray(x) - self.center) ** 2, axis=1) <= (reach**2 if reach > 0 else -1.0))
 
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the circle as arcs."""
+        from frozenpinn.geometry.rare.curves import ellipse
+
+        return ellipse(self.name, self.center, np.full(2, self.radius)) if self.dimension == 2 else None
+
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         return _through(base, self.center, np.full(self.dimension, self.radius))
 
@@ -292,6 +301,12 @@ class Ellipsoid(Domain):
         reach = np.maximum(self.semi_axes + tolerance * self.size, 1e-300)
         return np.asarray(np.sum(((np.asarray(x) - self.center) / reach) ** 2, axis=1) <= 1.0)
 
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the ellipse as arcs."""
+        from frozenpinn.geometry.rare.curves import ellipse
+
+        return ellipse(self.name, self.center, self.semi_axes) if self.dimension == 2 else None
+
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         return _through(base, self.center, self.semi_axes)
 
@@ -370,6 +385,15 @@ class Shell(Domain):
         squared = np.sum((np.asarray(x) - self.center) ** 2, axis=1)
         low, high = max(self.inner - margin, 0.0), max(self.outer + margin, 0.0)
         return np.asarray((squared >= low**2) & (squared <= high**2))
+
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the two circles as arcs."""
+        from frozenpinn.geometry.rare.curves import ellipse
+
+        if self.dimension != 2:
+            return None
+        inner, outer = (np.full(2, radius) for radius in (self.inner, self.outer))
+        return (*ellipse("outer", self.center, outer), *ellipse("inner", self.center, inner, hole=True))
 
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         spheres = [_through(base, self.center, np.full(self.dimension, r)) for r in (self.inner, self.outer)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from frozenpinn.geometry.points import (
 )
 from frozenpinn.runtime.arguments import is_number, is_whole, reals, shown
 from frozenpinn.runtime.budget import amount, physical_memory
+
+if TYPE_CHECKING:
+    from frozenpinn.geometry.rare.curves import Curve
 
 Array = np.ndarray
 _FLAG = bool | np.bool_ | int | np.integer
@@ -212,6 +215,16 @@ class Box(Domain):
             if shapely and self.dimension == 2 and not any(self.periodic)
             else None
         )
+
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the four edges of a plane box; None if it is no such box, or has periodic axes."""
+        from frozenpinn.geometry.rare.curves import ring
+
+        if self.dimension != 2 or any(self.periodic):
+            return None
+        (a, c), (b, d) = self.lower, self.upper
+        names = [self._side(axis, end).name for axis, end in ((1, 0), (0, 1), (1, 1), (0, 0))]
+        return ring(np.array([[a, c], [b, c], [b, d], [a, d]]), names)
 
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         met = np.flatnonzero(np.all((base >= self.lower[:-1]) & (base < self.upper[:-1]), axis=1))

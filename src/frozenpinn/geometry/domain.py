@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, wraps
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -29,6 +30,7 @@ from frozenpinn.runtime.paths import checked_picture
 
 if TYPE_CHECKING:
     from frozenpinn.geometry.rare.columns import Lines
+    from frozenpinn.geometry.rare.curves import Curve
 
 Array = np.ndarray
 Predicate: TypeAlias = str | Callable[..., Any]
@@ -242,6 +244,10 @@ class Domain(ABC):
         """Return the domain as a shapely polygon if it is one and shapely is installed, else None."""
         return None
 
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the boundary of a plane domain as segments and arcs of ellipses; None if it is not made of these."""
+        return None
+
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         """Return (line, height) of all places where lines along the last axis cross the boundary, in any order.
 
@@ -392,6 +398,16 @@ class Domain(ABC):
         if stretched:
             spacing = spacing * self.lengths / np.prod(self.lengths) ** (1.0 / self.dimension)
         return Points(x, weights, spacing)
+
+
+def within(domain: Domain, x: Array, tolerance: float) -> Array:
+    """Return what ``contains`` does for points that have been checked already, as those of a part of a domain."""
+    return np.asarray(_plain_test(type(domain))(domain, x, tolerance))
+
+
+@lru_cache(maxsize=64)
+def _plain_test(kind: type[Domain]) -> Callable[..., Array]:
+    return unwrap(kind.contains)
 
 
 def _with_checked_points(contains: Callable[..., Array]) -> Callable[..., Array]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Protocol, TypeVar
 
@@ -166,9 +166,7 @@ class Piece:
         return self._values(Places(x, times, "pairs"), jet)
 
     def _values(self, places: Places, jet: Jet, interpolated: bool = False) -> Array:
-        def inner(request: Request) -> Array:
-            return self._of_basis(request, interpolated)
-
+        inner = partial(self._of_basis, interpolated=interpolated)
         return seen_through(self.views, inner, Request.of(places, jet))
 
     def asked_of_basis(self, x: Array, t: float, jet: Jet) -> list[Request]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,9 @@ def explain(solution: Solution) -> dict[str, str]:
     else:
         facts = solution.facts
         own = {
-            "features": f"{facts.features}: of all kinds that were tried, a narrow network of these left least at "
+            "features": facts.features
+            if isnan(facts.pilot)
+            else f"{facts.features}: of all kinds that were tried, a narrow network of these left least at "
             f"held-out points, {facts.pilot:.1e} of the equations' terms",
             "start": f"Newton's method started from {facts.start}" if facts.start else "",
             "data": _given_values(solution),

@@ -16,7 +16,8 @@ class StaticFacts:
     features
         Kind of the features that were chosen.
     pilot
-        What a narrow solve with them leaves at held-out points, relative to the terms of the equations.
+        What a narrow solve with them leaves at held-out points, relative to the terms of the equations; not a number on
+        patches, which have none.
     singular
         The two smallest values of |L u| / |u|, L being the operator or its linearisation, over functions that obey the
         conditions: the distance of the problem from one without a unique solution.
@@ -49,6 +50,6 @@ class StaticFacts:
         """Read what :meth:`as_dict` has written."""
         singular = tuple(float("inf") if value is None else float(value) for value in stored["singular"])
         read: dict[str, Any] = {"singular": singular, "steps": tuple(stored["steps"])}
-        for name in ("left", "apart"):
+        for name in ("pilot", "left", "apart"):
             read[name] = float("nan") if stored.get(name) is None else float(stored[name])
         return cls(**{**stored, **read})

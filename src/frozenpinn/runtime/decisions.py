@@ -53,6 +53,7 @@ OPTIONAL: Mapping[str, str] = {
     "stretched waves": "waves are faster along axes on which the solution varies faster",
     # routes
     "products": "the basis is a product of networks of the axes",
+    "patches": "the domain is divided into patches with neurons of their own, joined by traces",
     "stable cut-off": "functions that carry round-off and make the system unstable are left out",
     "following basis": "the basis is renewed as the solution moves on",
     "initial slopes": "the first basis is placed by the slopes of the initial data",
@@ -71,7 +72,7 @@ OPTIONAL: Mapping[str, str] = {
     "errors of steps": "errors of time steps are added to the distance",
     "missed data": "the estimate is raised to what prescribed values and residuals imply",
     "missed forcing": "peaks of a forcing lie between the points",
-    "missed areas": "integrals of data that jump are wrong on the points of both solutions",
+    "imbalance": "the estimate is raised to what is missing in the balance of storage, fluxes and sources",
     "missed initial data": "both solutions miss the same part of the initial data",
     "unresolved features": "narrow features of the formulas are missed",
 }

@@ -16,6 +16,7 @@ from frozenpinn.errors import SettingsError, choices, suggestion, warn
 from frozenpinn.integrators import Integrator
 from frozenpinn.runtime.arguments import MAX_NUMBER, between, check_flag, is_number, is_whole, shown, spelled
 from frozenpinn.runtime.decisions import FIXED, OPTIONAL, Decision
+from frozenpinn.search.patches import Patches
 from frozenpinn.search.rules import FINEST, Rules, SearchRules
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import TRANSFORMS
@@ -127,6 +128,9 @@ class Settings:
     without
         Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
         in ``solution.decisions``.
+    basis
+        :class:`Patches` divides a plane domain into local networks, for static problems of second order; None leaves
+        the choice to the program.
     rules
         The tuned numbers behind everything that is chosen by the program.
 
@@ -160,6 +164,7 @@ class Settings:
     scale: float | None = None
     relative_to: float | Mapping[str, float] | tuple[tuple[str, float], ...] | None = None
     without: tuple[str, ...] = ()
+    basis: Patches | None = None
     rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
@@ -435,6 +440,8 @@ def check_kinds(settings: Any) -> None:
     _check_scales(settings.relative_to)
     if settings.without != ():
         _check_without(settings.without)
+    if not isinstance(settings.basis, Patches | None):
+        raise SettingsError(f"basis is fp.Patches() or None, got {shown(settings.basis)}.")
     if not isinstance(settings.rules, Rules):
         raise SettingsError(f"rules is a value such as fp.Rules(), got {shown(settings.rules)}.")
 

@@ -35,6 +35,7 @@ from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.structure import match
 
 if TYPE_CHECKING:
+    from frozenpinn.geometry import Domain
     from frozenpinn.language.jets import Jet, JetSpace
 
 Array = np.ndarray
@@ -167,6 +168,19 @@ def _solved(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace,
     rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
     return [split_right_side(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+
+
+def without_poles(residual: sp.Expr, jets: JetSpace, domain: Domain) -> sp.Expr:
+    """Multiply a static equation by powers of coordinates that begin near zero, as r of u_rr + u_r/r on r > 1e-6.
+
+    Where 1/r is 10⁶, nothing else would count: equations are weighted by their largest coefficients.
+    """
+    near = 0.01  # lower end of an axis over its upper one
+    for x, low, high in zip(jets.x, domain.lower, domain.upper, strict=True):
+        if 0.0 < low < near * high:
+            powers = [-p.exp for p in residual.atoms(sp.Pow) if p.base == x and p.exp.is_Integer and p.exp < 0]
+            residual = expanded(residual * x ** max(powers)) if powers else residual
+    return residual
 
 
 def _moves(residual: sp.Expr, jets: JetSpace) -> bool:

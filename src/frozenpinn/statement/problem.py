@@ -30,6 +30,7 @@ from frozenpinn.statement.equation import (
     Equations,
     solve_for_time_derivatives,
     static_equations,
+    without_poles,
 )
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
@@ -385,6 +386,8 @@ class Problem:
     def _solved(self, residuals: Sequence[sp.Expr], static: bool) -> tuple[Equation, ...]:
         """Return the equations, solved for the highest time derivatives if there are any."""
         if static:
+            if not self.parameters.unknown:
+                residuals = [without_poles(residual, self.jets, self.domain) for residual in residuals]
             return tuple(static_equations(residuals, self.fields, self.jets))
         points = self.domain.sample(256, "random", rng=0).x
         return tuple(solve_for_time_derivatives(residuals, self.fields, self.jets, points))

@@ -49,16 +49,16 @@ class Once:
         self._function, self._places = function, places
         sides = [points.x for points in (*places.sides, *places.laws)]
         ends = np.cumsum([0, *map(len, sides)])
-        self._parts = {id(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
-        self._known: dict[int, dict[Jet, Array]] = {}
+        self._parts = {Same(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
+        self._known: dict[Same[Array], dict[Jet, Array]] = {}
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the function."""
-        part = self._parts.get(id(x))
+        part = self._parts.get(Same(x))
         if part is None and x is not self._places.inside and not any(x is own for own in self._places.narrow):
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
-        known = self._known.setdefault(id(where), {})
+        known = self._known.setdefault(Same(where), {})
         sums = {jet: laplacian_parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
         wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or (jet,)))
         missing = [jet for jet in wanted if jet not in known]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -23,6 +24,9 @@ from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import product_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
+if TYPE_CHECKING:
+    from frozenpinn.static.patches import PatchPlan, Resolved
+
 
 @dataclass(frozen=True)
 class Static:
@@ -32,9 +36,11 @@ class Static:
         """Leave it to the plan, which is made at once."""
 
     def attempt(
-        self, problem: Problem, task: Task, lesson: Earlier | None, watch: Stopwatch
-    ) -> tuple[Solution, Earlier] | Failure:
+        self, problem: Problem, task: Task, lesson: Any, watch: Stopwatch
+    ) -> tuple[Solution, Earlier | Resolved] | Failure:
         """Solve once, going on from an earlier solution if there is one."""
+        if task.settings.basis is not None:
+            return self._on_patches(problem, task, lesson, watch)
         try:
             found = solve_static(problem, task, lesson, watch)
         except ConvergenceError as error:
@@ -42,8 +48,25 @@ class Static:
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
-    def cost(self, problem: Problem, task: Task, lesson: Earlier) -> StaticPlan | Plan:
+    def _on_patches(
+        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
+    ) -> tuple[Solution, Resolved] | Failure:
+        """Solve once on patches."""
+        from frozenpinn.static.patches import solve_on_patches  # imported here, as most problems do not need it
+
+        try:
+            found = solve_on_patches(problem, task, lesson, watch)
+        except ConvergenceError as error:
+            return Failure(error, widest=1.0, final=error.at_fold)
+        decisions = (*structure(problem), *found.solution.decisions)
+        return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
+
+    def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | Plan | PatchPlan:
         """Return the plan of a solve: of a product if that was all the last one took."""
+        if task.settings.basis is not None:
+            from frozenpinn.static.patches import patch_cost
+
+            return patch_cost(task, lesson)
         plan = static_plan(lesson.solution.problem, task)  # which may have another form
         product = product_plan(plan) if isinstance(lesson.cost, Plan) else None
         return plan if product is None else product

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.domain import Domain
+from frozenpinn.geometry.domain import Domain, within
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, distinct
 from frozenpinn.geometry.rare.columns import CombinedLines
+from frozenpinn.geometry.rare.curves import Curve, cut_by, middle_of
 from frozenpinn.geometry.rare.polygon import STRAIGHT, polygons_of, shapely_or_none, triangles_of
 from frozenpinn.geometry.rare.relabelled import Wrapped
 from frozenpinn.geometry.rare.simplices import scattered, simplex_rule
@@ -72,16 +73,16 @@ class Combination(Domain):
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
         """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
         x = np.asarray(x, dtype=float)
-        found = self.first.contains(x, tolerance)
+        found = within(self.first, x, tolerance)
         if self.kind == "union":
             rest = np.flatnonzero(~found)
-            found[rest] = self.second.contains(x[rest], tolerance)
+            found[rest] = within(self.second, x[rest], tolerance)
         elif self.kind == "intersection":
             rest = np.flatnonzero(found)
-            found[rest] = self.second.contains(x[rest], tolerance)
+            found[rest] = within(self.second, x[rest], tolerance)
         else:
             rest = np.flatnonzero(found)
-            found[rest] = ~self.second.contains(x[rest], -tolerance)
+            found[rest] = ~within(self.second, x[rest], -tolerance)
         return found
 
     # ---- inside ---------------------------------------------------------------------------------
@@ -231,6 +232,25 @@ class Combination(Domain):
             before, after = (term.domain.contains(x[rows] + shift, 0.0) for shift in (-outward[rows], outward[rows]))
             found[rows] = (before == after) | (before != (term.sign > 0))
         return found
+
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return what of the curves of the parts bounds the result; None if a part has no such curves."""
+        outlines = [term.domain.outline() for term in self._terms]
+        if self.dimension != 2 or any(curves is None for curves in outlines):
+            return None
+        names = {(number, own.name): side.name for side, (number, own, _) in self._owners.items()}
+        found = list[Curve]()
+        for number, curves in enumerate(outlines):
+            others = [c for k, own in enumerate(outlines) if k != number for c in own or ()]
+            pieces = cut_by(curves or (), others)
+            kept = self._bounding(number, *middle_of(pieces))
+            own = [
+                replace(p, side=names.get((number, p.side), p.side))
+                for p, is_kept in zip(pieces, kept, strict=True)
+                if is_kept
+            ]
+            found += own if self._terms[number].sign > 0 else [piece.reversed for piece in own]
+        return tuple(found)
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         number, own, share = self._owners[side]

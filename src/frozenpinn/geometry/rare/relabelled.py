@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from frozenpinn.errors import ProblemError
-from frozenpinn.geometry.domain import Domain, Predicate
+from frozenpinn.geometry.domain import Domain, Predicate, within
 from frozenpinn.geometry.points import BoundaryPoints, FlatSide, Hole, Points, Side
+from frozenpinn.geometry.rare.curves import Curve, divided
 from frozenpinn.geometry.rare.predicates import Comparison
 
 Array = np.ndarray
@@ -32,7 +33,7 @@ class Wrapped(Domain):
 
     def contains(self, x: Array, tolerance: float = 1e-9) -> Array:
         """Return for each point (n, d) whether it lies in the closed domain, up to a fraction of its size."""
-        return self.domain.contains(x, tolerance)
+        return within(self.domain, np.asarray(x, dtype=float), tolerance)
 
     def wrap(self, x: Array) -> Array:
         """Map points into the domain along its periodic axes."""
@@ -101,6 +102,11 @@ class Renamed(Wrapped):
             replace(s, name=f"{self.name} {s.name}", aliases=tuple(f"{self.name} {a}" for a in s.aliases)) for s in old
         )
 
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the curves of the domain behind, with the new names of their sides."""
+        curves, new = self.domain.outline(), dict(zip((s.name for s in self.domain.sides), self.sides, strict=True))
+        return None if curves is None else tuple(replace(c, side=new[c.side].name) for c in curves)
+
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         points = self.domain.sample_side(self.domain.sides[self.sides.index(side)], n, method, rng)
         return points.x, points.normals, points.weights
@@ -156,6 +162,30 @@ class Parted(Wrapped):
             for side, shares in rest
         ]
         return (*(Side(name) for name in self.predicates), *old)
+
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the curves of the domain behind, cut where another comparison is met."""
+        curves, names = self.domain.outline(), list(self.predicates)
+        if curves is None:
+            return None
+        found = list[Curve]()
+        for curve in curves:
+            for piece in divided(curve, self._changes(curve)):
+                number = int(self._number(piece.at(np.array([0.5])))[0])
+                found.append(replace(piece, side=names[number]) if number < len(names) else piece)
+        return tuple(found)
+
+    def _changes(self, curve: Curve) -> list[float]:
+        """Return the parameters at which a curve comes to another side, by bisection."""
+        s = np.linspace(0.0, 1.0, 257)
+        numbers = self._number(curve.at(s[:-1] + 0.5 / 256))
+        k = np.flatnonzero(numbers[1:] != numbers[:-1])
+        low, high = s[k] + 0.5 / 256, s[k + 1] + 0.5 / 256
+        for _ in range(50 if len(k) else 0):
+            middle = 0.5 * (low + high)
+            same = self._number(curve.at(middle)) == numbers[k]
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        return list(0.5 * (low + high))
 
     def _side_points(self, side: Side, n: int, method: str, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         number = self.sides.index(side)

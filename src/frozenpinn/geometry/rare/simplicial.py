@@ -12,6 +12,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.array_arguments import frozen, numbers, place
 from frozenpinn.geometry.domain import Domain
 from frozenpinn.geometry.points import Points, Side, check_sides
+from frozenpinn.geometry.rare.curves import Curve, Segment
 from frozenpinn.geometry.rare.facets import Facets
 from frozenpinn.geometry.rare.moments import exponents, solid_moments
 from frozenpinn.geometry.rare.simplices import conical_rule, scattered, simplex_rule, systematic, volumes
@@ -71,6 +72,18 @@ class Faceted(Domain):
 
     def _crossings(self, base: Array) -> tuple[Array, Array]:
         return self._surface.crossings(base)
+
+    def outline(self) -> tuple[Curve, ...] | None:
+        """Return the edges of a plane domain; None if they pass through each other."""
+        if self.dimension != 2 or self.crosses:
+            return None
+        found = list[Curve]()
+        for (a, b), normal, side in zip(
+            self.vertices[self.facets], self.facet_normals, self._side_of_facet, strict=True
+        ):
+            right = (b - a)[1] * normal[0] - (b - a)[0] * normal[1] > 0  # the outside, if one goes from a to b
+            found.append(Segment(self._sides[int(side)].name, *((a, b) if right else (b, a))))
+        return tuple(found)
 
     def _corners(self) -> Array:
         return np.asarray(self.vertices[np.unique(self.facets)])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.basis.hidden import HiddenLayer
+from frozenpinn.basis.local.basis import PatchBasis
 from frozenpinn.errors import EvaluationError, StorageError, warn
 from frozenpinn.geometry.cells import loops
 from frozenpinn.output.page.formulas import formulas
@@ -71,6 +72,10 @@ def write_page(
     solution: Solution, file: Any, title: str | None = None, expressions: Mapping[str, str] | None = None
 ) -> str:
     """Write the page of a solution and return its path. See :meth:`Solution.page`."""
+    if any(isinstance(own.basis, PatchBasis) for piece in solution.pieces for own in piece.expansions):
+        if expressions:
+            raise EvaluationError("the page of a solution on patches is a table, which has no expressions of its own.")
+        return write_dataset_page(solution.grid(), file, title or _title(solution))
     target = _checked(file, title)
     return Shown(written(target, render(page_data(solution, expressions), title or _title(solution))))
 

@@ -1,0 +1,373 @@
+"""Static problems on patches: solve, quarter the patches where the solution has detail, until the tolerance is met.
+
+A patch resolves what its last modes carry little of: those of the highest order are what an error is made of, or more.
+Patches that carry more than their share of the tolerance there are quartered, and the problem is solved again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import ceil, log10
+
+import numpy as np
+
+from frozenpinn.assembly.collocation import Function, Nothing
+from frozenpinn.assembly.hybrid import Assembly, Condensed, Element, Places, trace_numbers
+from frozenpinn.assembly.hybrid_form import HybridForm
+from frozenpinn.basis.hidden import Derivative, Term
+from frozenpinn.basis.local.basis import PatchBasis
+from frozenpinn.basis.local.features import LocalFeatures, modes_of
+from frozenpinn.basis.local.patches import PatchSet
+from frozenpinn.basis.local.tree import Cell, Leaf, Tree
+from frozenpinn.errors import BudgetError, ConvergenceError
+from frozenpinn.integrators.protocol import Work
+from frozenpinn.integrators.steady import SteadyState
+from frozenpinn.language.jets import Jet
+from frozenpinn.results.expansion import Expansion, Piece, no_data
+from frozenpinn.results.solution import Solution
+from frozenpinn.results.static_facts import StaticFacts
+from frozenpinn.runtime.budget import amount, beside_others, physical_memory
+from frozenpinn.runtime.decisions import Decision
+from frozenpinn.runtime.stopwatch import Stopwatch
+from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.search.patches import ORDERS
+from frozenpinn.search.patches import Patches as Asked
+from frozenpinn.search.settings import Task
+from frozenpinn.statement.problem import Problem
+from frozenpinn.static.judging import held_out_residual, warn_if_singular
+from frozenpinn.static.start import SolutionStart, read_start
+
+Array = np.ndarray
+ACROSS = 5  #: patches along the longest edge, if nothing is known
+TURN = 1.7  #: by how much a boundary may turn in one patch
+ROUNDS = 12  #: of refinement in one solve
+STEPS = 25  #: of Newton's method
+SHARE = 0.5  #: of the tolerance that the highest modes of all patches may carry, at first
+FINER = 3.0  #: power of the effort with which this share falls
+
+
+@dataclass(frozen=True)
+class PatchPlan:
+    """What a solve on patches takes, from the number of patches and functions.
+
+    Attributes
+    ----------
+    patches, cut
+        Patches, and those among them that the boundary cuts, whose matrices are their own.
+    functions, traces
+        Functions of a patch and modes of a face.
+    """
+
+    patches: float
+    cut: float
+    functions: int
+    traces: int
+    fields: int = 1
+
+    @property
+    def operations(self) -> float:
+        """About how many floating point operations it takes: quadrature, and the sparse factors of all traces."""
+        own, unknowns = self.fields * self.functions, 2.0 * self.fields * self.traces * self.patches
+        return 40.0 * self.cut * 4.0 * self.functions**3 + 2.0 * self.patches * own**2 + 60.0 * unknowns**1.5
+
+    @property
+    def bytes(self) -> float:
+        """About how much memory it takes: the matrices of patches that are cut, and the sparse factors."""
+        own, faces = self.fields * self.functions, 4 * self.fields * self.traces
+        unknowns = 2.0 * self.fields * self.traces * self.patches
+        local = 8.0 * (self.cut * (own**2 + 4 * own * faces + 30 * own**1.5) + self.patches * faces**2 * 3)
+        return local + 16.0 * unknowns * 15.0 * np.log2(unknowns + 2.0) + 1e7
+
+    def grown(self, factor: float) -> PatchPlan:
+        """Return the plan of as many times as many patches."""
+        return PatchPlan(factor * self.patches, factor * self.cut, self.functions, self.traces, self.fields)
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """What a solve on patches has taught: its solution, the tree, and what it took."""
+
+    solution: Solution
+    tree: Tree
+    across: int
+    plan: PatchPlan
+    effort: float
+
+    @property
+    def cost(self) -> PatchPlan:
+        """What the solve was planned to take."""
+        return self.plan
+
+
+def patch_cost(task: Task, lesson: Resolved) -> PatchPlan:
+    """Return what a solve of some effort takes: more patches, of a smaller size."""
+    return lesson.plan.grown(1.2 * (task.effort / lesson.effort) ** (2.0 * FINER / max(order_for(task), 1)))
+
+
+def order_for(task: Task) -> int:
+    """Return the order of patches: the user's, or a higher one for a smaller tolerance."""
+    asked = asked_of(task)
+    if asked.order is not None:
+        return asked.order
+    tol = task.tolerances.solution or 1e-6
+    return int(np.clip(4 + ceil(-log10(tol)), 6, min(12, ORDERS[1])))
+
+
+# ---- one solve --------------------------------------------------------------------------------------
+
+
+def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> Resolved:
+    """Solve a static problem on patches, which are quartered until their highest modes carry little enough."""
+    form, asked = HybridForm.of(problem), asked_of(task)
+    features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
+    start: Function = read_start(task.start, problem) or Nothing()
+    if earlier is not None:
+        start = SolutionStart(earlier.solution.jet_values)
+    goal = SHARE * (task.tolerances.solution or 1e-6) / task.effort**FINER
+    announce = partial(watch.announce, "patches")
+    with watch.stage("patches"), blas_threads(0.0):
+        across, tree = _first_tree(problem, task, earlier)
+        for _ in range(ROUNDS):
+            announce()
+            _check_memory(foreseen(tree, features, form), task)
+            solved = PatchSystem.of(form, tree, features).solve(start, goal, announce)
+            marked = solved.unresolved(goal) if asked.adaptive else []
+            within = [cell for cell in marked if cell.level < asked.levels]
+            if not within:
+                break
+            start = start if form.is_linear else solved.function
+            tree = tree.refined(within)
+        return _result(problem, task, solved, across, len(marked))
+
+
+def asked_of(task: Task) -> Asked:
+    """Return the patches that a user asks for, or those of the program."""
+    return task.settings.basis or Asked()
+
+
+def _first_tree(problem: Problem, task: Task, earlier: Resolved | None) -> tuple[int, Tree]:
+    """Return patches that follow the boundary, as small as those of an earlier solve where it had small ones.
+
+    None of their edges should be where the earlier ones are: two solves share as little as possible.
+    """
+    asked, more, fewer = asked_of(task), 1.3, 0.7
+    across, is_finer = asked.across or ACROSS, earlier is not None and task.effort >= earlier.effort
+    if earlier is not None:
+        across = max(2, round((more if is_finer else fewer) * earlier.across))
+    tree = Tree.of(problem.domain, across)
+    tree = tree.refined_while(lambda leaf: leaf.angle > TURN, asked.levels)
+    if earlier is None or not (is_finer and asked.adaptive):
+        return across, tree
+    basis = earlier.solution.pieces[0].expansions[0].basis
+    assert isinstance(basis, PatchBasis)
+    shares = np.array([(a, b) for a in (0.02, 0.35, 0.65, 0.98) for b in (0.02, 0.35, 0.65, 0.98)])
+
+    def too_wide(leaf: Leaf) -> bool:
+        x = leaf.lower + shares * (leaf.upper - leaf.lower)
+        width = float(np.max(leaf.upper - leaf.lower))
+        return width > 1.05 * float(np.min(basis.widths(x)))
+
+    return across, tree.refined_while(too_wide, asked.levels + 1)
+
+
+def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: int) -> Resolved:
+    """Return the solution with all that is known of it."""
+    system, changes = solved.system, solved.changes
+    left = held_out_residual(problem, solved.function)
+    singular = solved.condensed.weakest
+    warn_if_singular(singular, problem, task.rules.static)
+    tree, plan = system.patches.tree, system.plan
+    levels = f"{tree.levels} level{'s' if tree.levels > 1 else ''}"
+    label = f"{len(system.patches)} patches of order {system.features.order} on {levels}"
+    note = (
+        f"{finest} patches are as small as levels={asked_of(task).levels} allows and not resolved: a corner, or "
+        "detail below the finest patch; allow more with basis=fp.Patches(levels=…)"
+    )
+    trajectory = SteadyState(solved.coefficients, "patches", Work(len(changes), len(changes)))
+    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator="patches")
+    solution = Solution(
+        problem,
+        (piece,),
+        sampler="local",
+        width=system.basis.raw_size,
+        counts=(sum(len(patch.rule.x) for patch in system.patches.patches),),
+        bytes=plan.bytes,
+        operations=plan.operations,
+        notes=(note,) if finest else (),
+        provenance=task,
+        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
+        decisions=(Decision("patches", f"the domain is divided into {label}"),),
+    )
+    return Resolved(solution, tree, across, plan, task.effort)
+
+
+@dataclass(frozen=True, eq=False)
+class PatchFunction:
+    """Coefficients of functions on patches."""
+
+    basis: PatchBasis
+    coefficients: Array
+
+    def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
+        """Return derivatives of the fields."""
+        return [
+            self.basis.combine(x, [Term(jet.field, Derivative(jet.alpha, jet.laps))], self.coefficients[:, None])[:, 0]
+            for jet in jets
+        ]
+
+
+class PatchSystem:
+    """The equations on given patches, which are linearised about one function after another."""
+
+    def __init__(self, form: HybridForm, patches: PatchSet, features: LocalFeatures, plan: PatchPlan) -> None:
+        self.form, self.patches, self.features, self.plan = form, patches, features, plan
+        self.basis = PatchBasis.of(patches, features, form.fields)
+        self._traces, fields = features.order + 1, len(form.fields)
+        self._size = len(patches.faces) * self._traces * fields
+        self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        self._kept: dict[int, Element] = {}
+        self._room = 5e8  # bytes of functions at their places that are kept
+
+    @classmethod
+    def of(cls, form: HybridForm, tree: Tree, features: LocalFeatures) -> PatchSystem:
+        """Divide the domain."""
+        return cls(form, PatchSet.of(tree, features.order + 3), features, foreseen(tree, features, form))
+
+    def element(self, k: int) -> Element:
+        """Return the functions of a group at its places."""
+        found = self._kept.get(k)
+        if found is None:
+            found = Element.of(self.patches, self.patches.groups[k], self.features, self._traces)
+            size = 8.0 * 3.0 * len(found.inside.x) * found.size
+            if size <= self._room:
+                self._room -= size
+                self._kept[k] = found
+        return found
+
+    def linearised(self, start: Function, local: Sequence[Array] | None = None) -> Condensed:
+        """Return the system, linearised about local coefficients, or about the start without them."""
+        parts = []
+        for k in range(len(self.patches.groups)):
+            element = self.element(k)
+            about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
+            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
+        return Condensed.of(parts, self._size)
+
+    def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
+        """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
+        condensed = self.linearised(start)
+        local = self._solved(condensed)
+        if self.form.is_linear:
+            return Solved(self, condensed, local)
+        changes, share, close = list[float](), 1.0, 0.1
+        for _ in range(STEPS):
+            announce()
+            condensed = self.linearised(start, local)
+            full = self._solved(condensed)
+            changes.append(_distance(full, local))
+            grows = len(changes) > 1 and changes[-1] > max(1.5 * changes[-2], close)
+            share = max(0.5 * share, 1.0 / 32.0) if grows else min(1.0, 2.0 * share)
+            local = [a + share * (b - a) for a, b in zip(local, full, strict=True)]
+            if changes[-1] <= max(1e-11, 1e-2 * goal) and share == 1.0:
+                return Solved(self, condensed, local, tuple(changes))
+        raise ConvergenceError(
+            f"Newton's method on patches did not converge in {STEPS} steps; the last one changed the solution by "
+            f"{changes[-1]:.2g} of its size. Give a start= near the solution."
+        )
+
+    def _solved(self, condensed: Condensed) -> list[Array]:
+        found = [own.reshape(len(own), len(self.form.fields), -1) for own in condensed.solve()]
+        if not all(np.all(np.isfinite(own)) for own in found):
+            raise ConvergenceError("the equations are not finite on all patches: a division by zero, or a wild guess?")
+        return found
+
+
+def foreseen(tree: Tree, features: LocalFeatures, form: HybridForm) -> PatchPlan:
+    """Return what a solve on the leaves of a tree takes."""
+    cut = sum(not leaf.is_whole for leaf in tree.leaves.values())
+    return PatchPlan(len(tree.leaves), cut, features.size, features.order + 1, len(form.fields))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A solution on given patches.
+
+    Attributes
+    ----------
+    local
+        Coefficients of the orthonormal functions of each patch, (patches, fields, r), group by group.
+    changes
+        Relative change of the solution in each step of Newton's method.
+    """
+
+    system: PatchSystem
+    condensed: Condensed
+    local: Sequence[Array]
+    changes: tuple[float, ...] = ()
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Those of the modes of the features, in the order of the basis."""
+        basis, patches = self.system.basis, self.system.patches
+        out = np.zeros((len(basis.fields), len(patches), basis.features.size))
+        for k, group in enumerate(patches.groups):
+            out[:, list(group)] = np.swapaxes(self.local[k] @ self.system.element(k).mixing.T, 0, 1)
+        return out.ravel()
+
+    @property
+    def function(self) -> PatchFunction:
+        """The solution as a function."""
+        return PatchFunction(self.system.basis, self.coefficients)
+
+    @cached_property
+    def tails(self) -> Array:
+        """The squared norm of the highest modes of each patch, relative to that of the solution; worst field."""
+        first = modes_of(self.system.features.order - 1)
+        total = sum(np.sum(own**2, axis=(0, 2)) for own in self.local)
+        out = np.zeros(len(self.system.patches))
+        for group, own in zip(self.system.patches.groups, self.local, strict=True):
+            parts = np.sum(own[:, :, first:] ** 2, axis=2) / np.maximum(total, 1e-300)
+            out[list(group)] = np.max(parts, axis=1)
+        return out
+
+    def unresolved(self, goal: float) -> list[Cell]:
+        """Return the leaves of patches that carry more than their share in their highest modes."""
+        if np.sqrt(np.sum(self.tails)) <= goal:
+            return []
+        order = np.argsort(-self.tails)
+        below = np.cumsum(self.tails[order][::-1])[::-1]  # what would be left without refining from here on
+        limit = 0.5 * goal**2 / len(self.tails)
+        chosen = order[(below > 0.3 * goal**2) & (self.tails[order] > limit)]
+        return [cell for n in chosen.tolist() for cell in self.system.patches.patches[n].cells]
+
+
+def _local_jets(
+    form: HybridForm, element: Element, start: Function, local: Array | None, i: int, places: Places
+) -> list[Array]:
+    """Return the jets of an equation at places in all patches of a group: of local coefficients, or of the start."""
+    jets, count = form.lower[i].jets, len(element.shifts)
+    if local is None:
+        return start.jets(element.moved(places.x), jets)
+    found = []
+    for jet in jets:
+        table = places.values if not jet.order else places.slopes[jet.alpha.index(1)]
+        found.append((local[:, form.fields.index(jet.field)] @ table.T).reshape(count * len(places.x)))
+    return found
+
+
+def _distance(found: Sequence[Array], before: Sequence[Array]) -> float:
+    """Return by how much a step changes the solution, relative to its size."""
+    change = sum(float(np.sum((a - b) ** 2)) for a, b in zip(found, before, strict=True))
+    return float(np.sqrt(change / max(sum(float(np.sum(a**2)) for a in found), 1e-300)))
+
+
+def _check_memory(plan: PatchPlan, task: Task) -> None:
+    """Refuse a solve that needs more memory than it may have, or than there is."""
+    allowed = beside_others(task.memory, physical_memory())
+    if plan.bytes > allowed:
+        raise BudgetError(
+            f"{plan.patches:.0f} patches need about {amount(plan.bytes)} of memory, more than the "
+            f"{amount(allowed)} there is; take a larger tol, or fewer levels: basis=fp.Patches(levels=…)."
+        )
