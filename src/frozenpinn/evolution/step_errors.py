@@ -84,7 +84,9 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     large = max(piece.layout.size for piece in pieces) > many and pieces[0].expansions[0].basis.is_product
     effort = rules.brief if large else rules.closer if closely else rules.usual
     groups = min(max(effort.groups[0], total // per_group), effort.groups[1])
-    solved_for = [name for expansion in pieces[0].expansions for name in expansion.fields]
+    system = pieces[0].system
+    assert system is not None
+    solved_for = system.problem.evolving  # others follow from these
     times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in solved_for}
     largest = dict.fromkeys(solved_for, 1e-300)
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
@@ -94,7 +96,8 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
         if part is None:
             return None
         times.append(part.times)
-        for name, own in part.sizes.items():
+        for name in solved_for:
+            own = part.sizes[name]
             largest[name] = max(largest[name], part.largest[name])
             before = sizes[name][-1][-1]
             sizes[name].append(np.hypot(before * part.growth, own))
