@@ -38,6 +38,7 @@ from frozenpinn.results.expressions import Expression
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.decisions import Decision
+from frozenpinn.statement.multipliers import multipliers
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
@@ -340,8 +341,8 @@ class Solution(Shown):
             raise EvaluationError(
                 f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
-        order = self.problem.equation(name).order
-        if jet.time and not order:
+        order = 1 if name in multipliers(self.problem) else self.problem.equation(name).order
+        if jet.time and self.problem.is_static:
             raise EvaluationError(f"derivative='{derivative}' is one in time, but the problem is static.")
         if jet.time > order:
             raise EvaluationError(

@@ -137,10 +137,12 @@ def _split_off(
                 continue
             terms = _constraint_terms(problem, row, name)
             others = [e for e in equations if e is not row]
-            matched = None if terms is None else _matched(problem, terms, others, name)
+            matched = None if terms is None else _matched(problem, terms, others, name, gone)
             if terms is not None and matched is not None:
                 factor, changed = matched
-                return LinearConstraint(name, terms, -row.forcing, factor), changed
+                constraint = LinearConstraint(name, terms, -row.forcing, factor)
+                if not static or (constraint.is_gradient and len(terms) > 1):  # Δu = w, Δw = f have the same form
+                    return constraint, changed
     return None
 
 
@@ -170,7 +172,11 @@ def _add(polynomial: dict[tuple[int, ...], float], jet: Jet, coefficient: float)
 
 
 def _matched(
-    problem: Problem, terms: Mapping[str, Polynomial], equations: Sequence[Equation], multiplier: str
+    problem: Problem,
+    terms: Mapping[str, Polynomial],
+    equations: Sequence[Equation],
+    multiplier: str,
+    gone: Sequence[str],
 ) -> tuple[float, list[Equation]] | None:
     """Give each constrained field the equation into which the multiplier enters by its part of the adjoint."""
     first: float | None = None
@@ -196,8 +202,10 @@ def _matched(
         result.append(_without(problem, equation, multiplier, fitting[0], first / factor))
     if left or first is None:
         return None
-    fields = [name for name in problem.fields if name not in (*terms, multiplier)]
+    fields = [name for name in problem.fields if name not in (*terms, multiplier, *gone)]
     if problem.is_static and others:  # there, names of equations say little
+        if len(fields) != len(others):
+            return None
         others = [
             replace(others[row], field=name)
             for row, name in zip(rows_of([e.right_side for e in others], fields, problem.jets), fields, strict=True)

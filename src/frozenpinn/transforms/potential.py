@@ -291,7 +291,7 @@ def with_laplacians(jets: JetSpace, expression: sp.Expr) -> sp.Expr:
     >>> with_laplacians(jets, sum(jets.symbol(Jet("u", a)) for a in ((2, 1), (0, 3))))
     lap(u_y)
     """
-    shorter = True
+    expression, shorter = expanded(expression), True
     while shorter:
         shorter = False
         for jet in sorted(jets.jets_in(expression).values(), key=lambda j: (-j.order, j)):
