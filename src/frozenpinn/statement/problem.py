@@ -85,7 +85,8 @@ class Problem:
         Names used in the texts: numbers, text, SymPy, Python functions of x and t, arrays, tables; or
         :class:`Eigenvalue`, :class:`Unknown` and :class:`UnknownField`.
     exact
-        A known solution, for error measurement only; if symbolic, it is checked against the equation.
+        A known solution, for error measurement only; if symbolic, it is checked against the equation. A pressure, or
+        another multiplier of a constraint, may be left out.
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several fields.
@@ -375,7 +376,8 @@ class Problem:
         keep(**self._read_start(given, static))
         keep(constraints=(*self.constraints, *(self._means_of(keeping) if static else ())))
         exact = given["exact"]
-        keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
+        asked = [name for name in self.fields if name not in keeping]
+        keep(exact={} if exact is None else self._data(exact, "the exact solution", asked, keeping))
         probe_data(self)
         if self.parameters.unknown:
             check_eigenproblem(self)
