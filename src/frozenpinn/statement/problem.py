@@ -434,13 +434,13 @@ class Problem:
         from frozenpinn.statement.constraints import Constraint
 
         fixed = {
-            *(c.field for c in self.constraints),
+            *(c.field for c in self.constraints if c.picks),
             *(name for condition in self.conditions for name in condition.fields),
             *(name for law in self.laws for name in law.fields),
         }
         for name in keeping:
             if name not in fixed:
-                yield Constraint(name, None, 0.0, f"mean({name}) = 0")
+                yield Constraint(name, None, 0.0, f"mean({name}) = 0", (0,) * self.jets.dimension)
 
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
         """Group the fields that share a condition, a constraint or an implicit left-hand side: they need one basis."""

@@ -104,7 +104,7 @@ def _fixed(constraint: LinearConstraint, problem: Problem) -> tuple[Array | None
             points = problem.domain.sample_side(condition.side, 24, "gauss", 0)
             if len(condition.jets) == 1 and condition.coefficients[0].is_number:
                 return points.x, condition.value.expression / condition.coefficients[0]
-    given = [c for c in problem.constraints if c.field == name]
+    given = [c for c in problem.constraints if c.field == name and c.picks]
     return (given[0].point, sp.Float(given[0].value)) if given else (None, sp.Integer(0))
 
 

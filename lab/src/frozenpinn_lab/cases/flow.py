@@ -29,9 +29,17 @@ def _flow(domain: Domain, end: float, velocity: list[str], nu: float, force: str
     """Return a flow with its exact velocity, which is given on all sides."""
     start = [re.sub(r"\bt\b", "0", text) for text in velocity]
     sides = [f"U[{i}] = {text}" for i, text in enumerate(velocity)]
-    given = {"parameters": {"nu": nu}, "exact": {"U": velocity}, "vectors": {"U": len(velocity)}}
     walls = None if all(domain.periodic) else sides
-    return Problem([FLOW[0] + force, FLOW[1]], domain, (0, end), {"U": start}, walls, **given)
+    return Problem(
+        [FLOW[0] + force, FLOW[1]],
+        domain,
+        (0, end),
+        {"U": start},
+        walls,
+        parameters={"nu": nu},
+        exact={"U": velocity},
+        vectors={"U": len(velocity)},
+    )
 
 
 def taylor_green(shape: str = "periodic") -> Problem:
