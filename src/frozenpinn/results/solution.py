@@ -38,9 +38,8 @@ from frozenpinn.results.expressions import Expression
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.decisions import Decision
-from frozenpinn.statement.multipliers import multipliers
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms import Restriction, View
+from frozenpinn.transforms import Recovered, Restriction, View
 
 if TYPE_CHECKING:
     from frozenpinn.results.balance import Balance
@@ -341,7 +340,8 @@ class Solution(Shown):
             raise EvaluationError(
                 f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
-        order = 1 if name in multipliers(self.problem) else self.problem.equation(name).order
+        recovered = self.pieces[0].view(Recovered)
+        order = 1 if recovered is not None and name in recovered.fields else self.problem.equation(name).order
         if jet.time and self.problem.is_static:
             raise EvaluationError(f"derivative='{derivative}' is one in time, but the problem is static.")
         if jet.time > order:

@@ -44,6 +44,7 @@ __all__ = [
     "MovingFrame",
     "Multipliers",
     "Potential",
+    "Recovered",
     "Restriction",
     "Units",
     "View",

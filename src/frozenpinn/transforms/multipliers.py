@@ -121,6 +121,11 @@ class Recovered(View):
     keeps_axes: ClassVar[bool] = True
     _known: dict[object, Array] = field(default_factory=dict, repr=False)
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The multipliers."""
+        return tuple(law.multiplier for law in self.laws)
+
     def values(self, inner: Inner, request: Request) -> Array:
         """Return a multiplier, or any other field as it is."""
         law = next((law for law in self.laws if law.multiplier == request.field), None)
