@@ -24,6 +24,7 @@ from frozenpinn.search.single import structure
 from frozenpinn.search.sizing import Plan, check_points, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import refuse_unsolved
+from frozenpinn.transforms import without_constraints
 
 if TYPE_CHECKING:
     from frozenpinn.search.patch_plan import PatchPlan, Resolved
@@ -36,7 +37,7 @@ class Evolution:
     def check(self, problem: Problem, task: Task) -> None:
         """Refuse too few points; a single solve in all coordinates makes its plan at once, and has enough."""
         refuse_unsolved(problem, "solve()")
-        settings = task.settings
+        problem, settings = without_constraints(problem, task.settings.without), task.settings
         if settings.basis is not None:
             return
         given = (settings.points, settings.subspace, task.tolerances.solution)
@@ -96,12 +97,12 @@ class Evolution:
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
     def cost(self, problem: Problem, task: Task, lesson: Any) -> Plan | PatchPlan:
-        """Return the plan of a solve."""
+        """Return the plan of a solve, of the form in which the last one was done."""
         if task.settings.basis is not None:
             from frozenpinn.search.patch_plan import patch_cost
 
             return patch_cost(task, lesson)
-        return sized_plan(problem, task, lesson.for_effort(task.effort))
+        return sized_plan(lesson.solution.problem, task, lesson.for_effort(task.effort))
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values."""
