@@ -429,7 +429,7 @@ class Condensed:
         shapes = [(len(group.places), group.inverse.shape[1]) for group in self.groups]
         vectors = [[rng.normal(size=shape) for shape in shapes] for _ in range(2)]
         sizes = np.ones(2)
-        for _ in range(6):
+        for _ in range(4):
             found = [np.concatenate([part.ravel() for part in self.solve(vector)]) for vector in vectors]
             basis, triangle = np.linalg.qr(np.stack(found, axis=1))
             sizes = np.linalg.svd(triangle, compute_uv=False)

@@ -30,6 +30,7 @@ from frozenpinn.static.judging import judged_sizes, least_errors
 from frozenpinn.static.start import SolutionStart
 
 Array = np.ndarray
+PATCHES = "patches"  #: what solves on patches are called
 _NOW = np.zeros(1)
 
 
@@ -98,6 +99,8 @@ def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> 
     one, other = coarser.facts, finer.facts
     if one is None or other is None:
         return True
+    if coarser.integrator == finer.integrator == PATCHES:  # projections, near resonance, too
+        return True
     projected = isinstance(finer.width, tuple)  # on a product: it does not trade values for residuals
     sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
     return sharp and (projected or coarser.integrator == finer.integrator)
@@ -157,5 +160,7 @@ def _least(solution: Solution) -> dict[str, float]:
     task, facts = solution.provenance, solution.facts
     if facts is None or not isinstance(task, Task):
         return {}
+    if solution.integrator == PATCHES:  # what a projection leaves varies fast: it is hardly an error
+        return least_errors(solution.problem, SolutionStart(solution.jet_values), np.inf)
     smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
     return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest)

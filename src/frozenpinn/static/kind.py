@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -19,6 +19,7 @@ from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
+from frozenpinn.static.patch_choice import OnPatches, can_have_patches, reason_for_patches
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
@@ -37,23 +38,31 @@ class Static:
         self, problem: Problem, task: Task, lesson: Any, watch: Stopwatch
     ) -> tuple[Solution, Earlier | Resolved] | Failure:
         """Solve once, going on from an earlier solution if there is one."""
-        if task.settings.basis is not None:
+        if task.settings.basis is not None or isinstance(lesson, OnPatches):
             return self._on_patches(problem, task, lesson, watch)
+        if (why := reason_for_patches(problem, task, lesson)) is not None:
+            tried = self._on_patches(problem, task, None, watch, why)
+            if not isinstance(tried, Failure):
+                return tried
         try:
             found = solve_static(problem, task, lesson, watch)
         except ConvergenceError as error:
-            return Failure(error, widest=task.rules.search.stride, final=error.at_fold)
+            failure = Failure(error, widest=task.rules.search.stride, final=error.at_fold)
+            if error.at_fold or not can_have_patches(problem, task):
+                return failure
+            tried = self._on_patches(problem, task, None, watch, "least squares find no solution")
+            return failure if isinstance(tried, Failure) else tried
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
     def _on_patches(
-        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
+        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch, why: str = ""
     ) -> tuple[Solution, Resolved] | Failure:
-        """Solve once on patches."""
+        """Solve once on patches, which the user asks for, or for a reason."""
         from frozenpinn.static.patches import solve_on_patches  # imported here, as most problems do not need it
 
         try:
-            found = solve_on_patches(problem, task, lesson, watch)
+            found = solve_on_patches(problem, task, lesson, watch, why)
         except ConvergenceError as error:
             return Failure(error, widest=1.0, final=error.at_fold)
         decisions = (*structure(problem), *found.solution.decisions)
@@ -61,10 +70,10 @@ class Static:
 
     def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | PatchPlan:
         """Return the plan of a solve."""
-        if task.settings.basis is not None:
+        if isinstance(lesson, OnPatches):
             from frozenpinn.static.patches import patch_cost
 
-            return patch_cost(task, lesson)
+            return patch_cost(task, cast("Resolved", lesson))
         return static_plan(problem, task)
 
     def sizes(self, solution: Solution) -> dict[str, float]:
