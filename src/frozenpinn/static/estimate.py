@@ -76,6 +76,8 @@ def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
 def _ratio(coarser: Solution, finer: Solution) -> float | None:
     """Return what the finer of two solutions leaves at held-out points, as a part of what the other does.
 
+    On patches, what their highest modes carry must have fallen as much.
+
     Errors fall faster than that for equations of high order, whose residuals have many derivatives in them, until
     round-off takes over, and once the coarser solution is near the other one at all.
     """
@@ -85,6 +87,8 @@ def _ratio(coarser: Solution, finer: Solution) -> float | None:
     one, other = coarser.facts, finer.facts
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
+    if coarser.integrator == finer.integrator == PATCHES:  # points miss the corner that decides, its patches do not
+        return max(other.left / one.left, other.apart / one.apart)
     order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
     faster = other.left > rounded and one.left < resolved
     return (other.left / one.left) ** (max(1.0, per_order * order) if faster else 1.0)

@@ -208,7 +208,9 @@ def _result(problem: Problem, task: Task, solved: Solved, finest: int, why: str)
         operations=plan.operations,
         notes=(note,) if finest else (),
         provenance=task,
-        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
+        facts=StaticFacts(
+            label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left, solved.highest
+        ),
         decisions=(Decision("patches", reason),),
     )
 
@@ -341,6 +343,11 @@ class Solved:
             parts = np.sum(own[:, :, first:] ** 2, axis=2) / np.maximum(total, 1e-300)
             out[list(group)] = np.max(parts, axis=1)
         return out
+
+    @property
+    def highest(self) -> float:
+        """What the highest modes of all patches carry, relative to the solution."""
+        return float(np.sqrt(np.sum(self.tails)))
 
     def unresolved(self, goal: float) -> list[Cell]:
         """Return the leaves of patches that carry more than their share in their highest modes.
