@@ -13,6 +13,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.static.solve import Earlier
 
 UNRESOLVED = 0.05  #: part of the equations that a second network leaves, above which patches are tried
+STALLED = 1e-3  #: the same of a fourth one, several times as wide
 MANY_HOLES = 4  #: holes from which on patches are tried beside the second network already
 
 
@@ -22,14 +23,12 @@ class OnPatches:
 
 def reason_for_patches(problem: Problem, task: Task, earlier: Earlier | None) -> str | None:
     """Return why the next solve should be on patches; None if one network may do."""
-    third = 2.0  # effort of a third solve, or of one that has to be much wider than the first
     if earlier is None or earlier.solution.facts is None or isinstance(earlier.solution.width, tuple):
         return None
-    left = earlier.solution.facts.left
-    if not left > UNRESOLVED:
-        return None
+    left, third, fifth = earlier.solution.facts.left, 2.0, 6.0  # efforts of the third and fifth solve
     holes = len(problem.domain.hole_circles) if problem.domain.dimension == 2 else 0
-    if task.effort < third and holes < MANY_HOLES:
+    early = task.effort >= third or holes >= MANY_HOLES
+    if not (left > UNRESOLVED and early) and not (left > STALLED and task.effort >= fifth):
         return None
     if not can_have_patches(problem, task):
         return None

@@ -90,7 +90,7 @@ class PatchPlan:
 
 @dataclass(frozen=True, eq=False)
 class Resolved(OnPatches):
-    """What a solve on patches has taught: its solution, the tree, what it took, and the effort of the first of all."""
+    """What a solve on patches has taught: its solution, the tree, what it took, the first effort, and why patches."""
 
     solution: Solution
     tree: Tree
@@ -98,6 +98,7 @@ class Resolved(OnPatches):
     plan: PatchPlan
     effort: float
     first: float
+    why: str = ""
 
     @property
     def cost(self) -> PatchPlan:
@@ -146,8 +147,9 @@ def solve_on_patches(
                 break
             start = start if form.is_linear else solved.function
             tree = tree.refined(within)
+        why = why if earlier is None else earlier.why
         found = _result(problem, task, solved, len(marked), why)
-        return Resolved(found, tree, across, solved.system.plan, task.effort, first)
+        return Resolved(found, tree, across, solved.system.plan, task.effort, first, why)
 
 
 def asked_of(task: Task) -> Asked:
