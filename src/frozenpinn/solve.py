@@ -235,7 +235,8 @@ def solve_from(
         raise SettingsError(f"settings is a value such as fp.Settings(width=200), got {shown(settings)}.")
     settings.scales(problem)  # unknown fields are refused at once
     listener = listening(progress)
-    problem = _looked_at_closely(problem, settings.scale)
+    if settings.scale is not None:
+        problem = _looked_at_closely(problem, settings.scale)
     tol, budget = read_tolerance(tol, time_limit, memory_limit), Budget(time_limit, memory_limit)
     if start is not None and not problem.is_static:
         raise SettingsError("start= is for static problems; an evolution starts from its initial value.")
@@ -262,11 +263,6 @@ def solve_from(
         if all:
             return _solve_all(problem, task, budget, told)
         solution = _solve_one(problem, task, budget, told)
-    return _timed(solution, started)
-
-
-def _timed(solution: Solution, started: float) -> Solution:
-    """Return a solution whose stages add up to the time of the whole call."""
     rest = time.perf_counter() - started - sum(solution.seconds.values())
     return replace(solution, seconds={**solution.seconds, "other": max(0.0, rest)})
 
@@ -282,10 +278,8 @@ def kind_of(problem: Problem) -> Kind:
     return Evolution()
 
 
-def _looked_at_closely(problem: Problem, scale: float | None) -> Problem:
+def _looked_at_closely(problem: Problem, scale: float) -> Problem:
     """Return the problem with the smallest scale that a user has named."""
-    if scale is None:
-        return problem
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0 < scale < 1:
         raise SettingsError(f"scale is a part of the domain and of the time, between 0 and 1; got {scale!r}.")
     return problem.replaced(smallest=float(scale))

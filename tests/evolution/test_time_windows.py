@@ -165,6 +165,16 @@ def test_boundary_data_in_time_are_handed_over():
     assert solution.error()["rel_l2"] < 1e-6
 
 
+def test_corners_that_waves_carry_away_are_left_to_the_first_basis():
+    """A basis that is placed by a corner of the data loses it at once, and no later one could go on."""
+    string = fp.Problem("u_tt = u_xx - u**3", fp.Interval(0, 1), (0, 1), "0.5 - abs(x - 0.5)", "u = 0", 0)
+    told = pytest.warns(fp.FrozenPinnWarning, match="represents the initial value")
+    with pytest.warns(fp.FrozenPinnWarning, match="resolved only to about"), told:
+        solution = fp.solve(string, settings=fp.Settings(windows="adaptive", width=80))
+    assert "first basis again" in {decision.name for decision in solution.decisions}
+    assert solution(0.3, 1.0) == pytest.approx(-0.29999, abs=3e-4)
+
+
 def test_bad_windows_are_refused():
     for windows, text in (
         (0, "windows must be a positive whole number, or None to adapt; got 0"),

@@ -9,16 +9,16 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import sympy as sp
 
-from frozenpinn.language.algebra import expanded
+from frozenpinn.analysis.conservation import Law, balance_law
 from frozenpinn.language.jets import Jet
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.consistency import further_contradictions
-from frozenpinn.statement.findings import Finding, miscounted
+from frozenpinn.statement.findings import COUNT, Finding, miscounted
 
 if TYPE_CHECKING:
     from frozenpinn.geometry import BoundaryPoints
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
+Row: TypeAlias = "tuple[list[Jet], list[Array | float], Array]"  #: derivatives, their factors, what is prescribed
 _WAVES = (1e12, 1e13)  # wave numbers at which the highest derivatives lead, however small their coefficients
 
 
@@ -37,6 +38,8 @@ def static_findings(problem: Problem) -> tuple[Finding, ...]:
     if symbol.complete:
         kind = _type(problem, symbol)
         found += [kind] if kind is not None else _conditions(problem, symbol)
+    if not any(finding.kind == COUNT for finding in found):
+        found = [*_imbalance(problem), *found]
     return tuple(found)
 
 
@@ -201,8 +204,7 @@ def _undetermined(problem: Problem) -> list[Finding]:
     if problem.parameters.unknown:
         return found
     for name in undetermined_fields(problem):
-        found += _imbalance(problem, name)
-        if not any(constraint.field == name for constraint in problem.constraints):
+        if not any(constraint.field == name and constraint.picks for constraint in problem.constraints):
             text = (
                 f"'{name}' is determined up to a constant: equations and conditions contain nothing but its "
                 f"derivatives, and constants are the null space. Add constraint='mean({name}) = 0', or its value at a "
@@ -219,7 +221,8 @@ def _surplus(problem: Problem) -> list[Finding]:
     alone = len(problem.fields) == 1 and problem.spatial_order(problem.fields[0]) == 2
     most = 1 if alone else problem.domain.dimension + 1  # bodies may turn, and beams tilt
     found, free = [], dict.fromkeys(undetermined_fields(problem), most)
-    for constraint in problem.constraints if valued.isdisjoint(problem.jets.quantities) else ():
+    picking = [constraint for constraint in problem.constraints if constraint.picks]
+    for constraint in picking if valued.isdisjoint(problem.jets.quantities) else ():
         if constraint.field not in valued and not free.get(constraint.field):
             text = (
                 f"the constraint '{constraint.text}' is one too many: '{constraint.field}' is determined without it. "
@@ -230,84 +233,102 @@ def _surplus(problem: Problem) -> list[Finding]:
     return found
 
 
-def _imbalance(problem: Problem, name: str) -> list[Finding]:
-    """Compare ∫ f with ∮ a u_n for div(a grad u) + f = 0 with slopes prescribed everywhere."""
-    n_points = 4000  # of that quadrature
+def _imbalance(problem: Problem) -> list[Finding]:
+    """Find equations whose sources and prescribed fluxes do not add up to nothing; not for eigenvalues."""
+    if problem.parameters.unknown:
+        return []
+    return [finding for equation in problem.equations if (finding := _unbalanced(problem, equation)) is not None]
+
+
+def _unbalanced(problem: Problem, equation: Equation) -> Finding | None:
+    """Compare ∫ s with ∮ F·n for div F + s = 0 without fields in s, if conditions prescribe the flux on all sides."""
     balanced = 1e-6  # relative size of an imbalance of source and fluxes that is round-off of a quadrature
-    equation = problem.equation(name)
-    coefficient = _diffusivity(problem, equation)
-    if coefficient is None:
-        return []
-    evaluate = problem.compile([coefficient, equation.forcing])
-    domain = problem.domain
-    method = "gauss" if domain.dimension <= 3 else "sobol"
-    points = domain.sample(n_points, method, 0)
-    with np.errstate(all="ignore"):
-        source = np.broadcast_to(evaluate(*points.x.T, 0.0)[1], len(points.x))
-    total, size = float(points.weights @ source), float(points.weights @ np.abs(source))
-    conditions: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
-    for condition in conditions:
-        if condition.fields != (name,):
-            continue
-        sides = domain.sample_side(condition.side, 1 if domain.dimension == 1 else n_points // 10, method, 0)
-        prescribed = _prescribed_slope(condition, sides)
-        if prescribed is None:
-            return []
-        with np.errstate(all="ignore"):
-            flux = np.broadcast_to(evaluate(*sides.x.T, 0.0)[0], len(sides.x)) * prescribed
-        total += float(sides.weights @ flux)
-        size += float(sides.weights @ np.abs(flux))
-    if not abs(total) > balanced * size:
-        return []
+    unsure = 10.0  # times the distance of two rules
+    law = balance_law(problem, equation.field)
+    if problem.jets.jets_in(law.rest):
+        return None
+    coarse = _total(problem, law, 1000)
+    fine = None if coarse is None else _total(problem, law, 4000)
+    if coarse is None or fine is None:
+        return None
+    total, size = fine
+    if not abs(total) > max(balanced * size, unsure * abs(total - coarse[0])):
+        return None
+    names = dict.fromkeys(jet.field for flux in law.fluxes for jet in problem.jets.jets_in(flux).values())
+    of = " and ".join(f"'{name}'" for name in names)
     text = (
-        f"the data of '{name}' contradict each other: its source and the fluxes through the boundary add up to "
+        f"the data of {of} contradict each other: the source and the fluxes through the boundary add up to "
         f"{total:.3g}, {abs(total) / size:.2g} of their size, instead of zero, so no solution exists. Change one of "
         "them, or prescribe a value somewhere."
     )
-    return [Finding("contradiction", "error", text)]
+    return Finding("contradiction", "error", text)
 
 
-def _diffusivity(problem: Problem, equation: Equation) -> sp.Expr | None:
-    """Return a if the linear part of an equation is div(a grad u) and there is no other; else None."""
-    jets, d = problem.jets, problem.domain.dimension
-    if not equation.is_linear or any(jet.field != equation.field for jet in equation.linear):
+def _total(problem: Problem, law: Law, n_points: int) -> tuple[float, float] | None:
+    """Return ∫ s + ∮ F·n and the integral of the sizes; None if a flux is not prescribed."""
+    domain = problem.domain
+    method = "gauss" if domain.dimension <= 3 else "sobol"
+    total = size = 0.0
+    for side in domain.sides:
+        sides = domain.sample_side(side, 1 if domain.dimension == 1 else n_points // 10, method, 0)
+        flux = _prescribed_flux(problem, law, sides)
+        if flux is None:
+            return None
+        total += float(sides.weights @ flux)
+        size += float(sides.weights @ np.abs(flux))
+    points = domain.sample(n_points, method, 0)
+    with np.errstate(all="ignore"):
+        source = np.broadcast_to(problem.compile([law.rest])(*points.x.T, 0.0)[0], len(points.x))
+    total, size = total + float(points.weights @ source), size + float(points.weights @ np.abs(source))
+    return (total, size) if np.isfinite(total) else None
+
+
+def _prescribed_flux(problem: Problem, law: Law, points: BoundaryPoints) -> Array | None:
+    """Return F·n at points of a side where that is a combination of what conditions prescribe; None of others."""
+    split = [problem.jets.affine(flux) for flux in law.fluxes]
+    if any(part is None for part in split):
         return None
-    table = {jet: expanded(c) for jet, c in equation.linear.items()}
-    laplacian = Jet(equation.field, (0,) * d, 1)
-    second = [Jet(equation.field, tuple(2 * (i == a) for i in range(d))) for a in range(d)]
-    first = [Jet(equation.field, tuple(int(i == a) for i in range(d))) for a in range(d)]
-    parts = [table.pop(jet, sp.Integer(0)) for jet in second]
-    whole = table.pop(laplacian, sp.Integer(0))
-    slopes = [table.pop(jet, sp.Integer(0)) for jet in first]
-    a = whole + parts[0]
-    if table or a == 0 or any(expanded(part - parts[0]) != 0 for part in parts):
-        return None
-    if any(expanded(sp.diff(a, x) - b) != 0 for x, b in zip(jets.x, slopes, strict=True)):
-        return None
-    return a
+    terms = [(axis, jet, c) for axis, part in enumerate(split) for jet, c in (part[0] if part else {}).items()]
+    conditions: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
+    given = [row for c in conditions if c.side == points.side and (row := _row(c, points))]
+    jets = list(dict.fromkeys([jet for _, jet, _ in terms] + [jet for row in given for jet in row[0]]))
+    if not jets:
+        return np.zeros(len(points.x))
+    with np.errstate(all="ignore"):
+        factors = problem.compile([c for *_, c in terms] + [part[1] for part in split if part])(*points.x.T, 0.0)
+    wanted, known = np.zeros((len(points.x), len(jets))), np.zeros(len(points.x))
+    for (axis, jet, _), factor in zip(terms, factors[: len(terms)], strict=True):
+        wanted[:, jets.index(jet)] += points.normals[:, axis] * factor
+    for axis, factor in enumerate(factors[len(terms) :]):
+        known = known + points.normals[:, axis] * factor
+    return _combined(given, jets, wanted, known)
 
 
-def _prescribed_slope(condition: LinearCondition | BoundaryLaw, points: BoundaryPoints) -> Array | None:
-    """Return u_n at points of a side if a condition prescribes that; None for others."""
+def _combined(given: list[Row], jets: list[Jet], wanted: Array, known: Array) -> Array | None:
+    """Return the combination of conditions whose terms are those of a flux; None if there is none."""
+    rows, values = np.zeros((len(wanted), len(given), len(jets))), np.zeros((len(wanted), len(given)))
+    for k, (own, coefficients, value) in enumerate(given):
+        for jet, coefficient in zip(own, coefficients, strict=True):
+            rows[:, k, jets.index(jet)] += coefficient
+        values[:, k] = value
+    if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(wanted))):
+        return None
+    factors = np.einsum("nj,njk->nk", wanted, np.linalg.pinv(rows, rcond=1e-10))
+    missed = np.linalg.norm(np.einsum("nk,nkj->nj", factors, rows) - wanted, axis=1)
+    if not np.all(missed <= 1e-9 * np.linalg.norm(wanted, axis=1)):
+        return None
+    return np.asarray(known + np.sum(factors * values, axis=1))
+
+
+def _row(condition: LinearCondition | BoundaryLaw, points: BoundaryPoints) -> Row | None:
+    """Return the terms of a linear condition and what it prescribes, at points of its side; None of others."""
     if isinstance(condition, LinearCondition):
-        factor = _normal_factor(condition.terms_at(points), points.normals)
-        return None if factor is None else condition.value(points.x, 0.0) / factor
+        terms = condition.terms_at(points)
+        value = np.broadcast_to(condition.value(points.x, 0.0), len(points.x))
+        return [jet for jet, _ in terms], [c for _, c in terms], value
     jets = condition.jets_in()
     slopes = [sp.diff(condition.residual, condition.jets.symbol(jet)) for jet in jets]
     if any(condition.jets.jets_in(slope) for slope in slopes):
         return None
-    coefficients = condition.compile(slopes, ())(*points.x.T, *points.normals.T, 0.0)
-    factor = _normal_factor(list(zip(jets, coefficients, strict=True)), points.normals)
-    return None if factor is None else -condition.values(points, 0.0, [np.zeros(len(points.x))] * len(jets)) / factor
-
-
-def _normal_factor(terms: list[tuple[Jet, Array | float]], normals: Array) -> Array | None:
-    """Return b if a condition is b u_n = g, else None."""
-    parts = np.zeros_like(normals)
-    for jet, coefficient in terms:
-        if jet.order != 1:
-            return None
-        parts[:, int(np.argmax(jet.alpha))] += coefficient
-    factor = np.sum(parts * normals, axis=1)
-    gap = np.abs(parts - factor[:, None] * normals)
-    return factor if np.all(gap <= 1e-9 * np.abs(factor)[:, None]) and np.all(factor != 0) else None
+    coefficients = list(condition.compile(slopes, ())(*points.x.T, *points.normals.T, 0.0))
+    return jets, coefficients, -condition.values(points, 0.0, [np.zeros(len(points.x))] * len(jets))

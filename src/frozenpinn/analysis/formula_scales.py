@@ -13,7 +13,7 @@ of neighbours differ by a good part of the range, the place is bisected until th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -155,8 +155,9 @@ def formula_scales(problem: Problem) -> FormulaScales:
     lasting = dict.fromkeys(_candidates(problem, _lasting(problem)))
     candidates = [*lasting, *(c for c in dict.fromkeys(_candidates(problem, _initial(problem))) if c not in lasting)]
     features, breaks = _of_functions(problem)
-    features += map(partial(_turning, problem), turning_points(problem))
-    features += map(partial(_at_end, problem), degenerate_ends(problem))
+    if problem.is_static:
+        features += map(partial(_turning, problem), turning_points(problem))
+        features += map(partial(_at_end, problem), degenerate_ends(problem))
     if not candidates:
         return FormulaScales(tuple(features), tuple(sorted(breaks))) if features or breaks else NOTHING
     undecided = []
@@ -187,7 +188,7 @@ def _turning(problem: Problem, point: TurningPoint) -> Feature:
     low = np.tile(np.append(problem.domain.lower, problem.time[0]).astype(float), (cells, 1))
     high = np.tile(np.append(problem.domain.upper, problem.time[1]).astype(float), (cells, 1))
     low[:, point.axis], high[:, point.axis] = edges[:-1], edges[1:]
-    narrow = 4.0 * reach * point.width <= NARROW * float(problem.domain.lengths[point.axis])
+    narrow = point.width <= NARROW * float(problem.domain.lengths[point.axis])
     flags = tuple(narrow and i == point.axis for i in range(low.shape[1]))
     return Feature(f"the velocity {shortened(point.velocity)}", "turning point", flags, low, high)
 
@@ -219,9 +220,13 @@ def _inside(problem: Problem, feature: Feature) -> Feature | None:
 
 def _of_functions(problem: Problem) -> tuple[list[Feature], set[float]]:
     """Return narrow features of Python functions, and the times at which they jump, or at which splines are joined."""
-    features, breaks, d = list[Feature](), bends_in_time(problem), problem.domain.dimension
+    features, breaks, d = list[Feature](), set[float](), problem.domain.dimension
     changes: dict[tuple[str, int, bool], list[Change]] = {}
-    for change in function_changes(problem):
+    functions = list(_functions(problem))
+    for function, lasting in functions:
+        if lasting and isinstance(function.function, Table) and TIME in function.function.coordinates:
+            breaks.update(map(float, function.function.joints(TIME)))  # where its slope jumps
+    for change in function_changes(problem, functions) if functions else ():
         if change.is_jump and change.axis == d:
             breaks.add(float(change.low[-1] + change.high[-1]) / 2)
         elif not change.is_jump:
@@ -490,21 +495,15 @@ class Change(NamedTuple):
     lasting: bool
 
 
-def function_changes(problem: Problem) -> Iterator[Change]:
-    """Yield fast changes of all Python functions of a problem along its axes."""
-    for function, lasting in _functions(problem):
+def function_changes(problem: Problem, functions: Sequence[tuple[UserFunction, bool]]) -> Iterator[Change]:
+    """Yield fast changes of the Python functions of a problem along its axes."""
+    for function, lasting in functions:
         for axis, name in enumerate((*problem.domain.coordinates, TIME)):
             if name in function.names and (lasting or name != TIME) and not _is_coarse(problem, function, axis):
                 try:
                     yield from _along(problem, function, axis, lasting)
                 except FrozenPinnError:  # the solve reports the error
                     return
-
-
-def bends_in_time(problem: Problem) -> set[float]:
-    """Return the times at which the slopes of arrays that depend on time jump."""
-    tables = [f.function for f, lasting in _functions(problem) if lasting and isinstance(f.function, Table)]
-    return {float(t) for table in tables if TIME in table.coordinates for t in table.joints(TIME)}
 
 
 def _functions(problem: Problem) -> Iterator[tuple[UserFunction, bool]]:

@@ -25,7 +25,8 @@ class Symbol:
 
     With ``centred``, lower derivatives take into account that coefficients change along a wave (Weyl's rule): those of
     dx(a*u_x) have no first derivative then, as the operator is symmetric. ``complete`` is whether all coefficients are
-    known, ``frozen`` whether those of a nonlinear part were taken at the initial data.
+    known, ``frozen`` whether those of a nonlinear part were taken at the initial data, ``order`` the highest spatial
+    derivative.
     """
 
     def __init__(self, problem: Problem, *, centred: bool = False) -> None:
@@ -41,6 +42,7 @@ class Symbol:
         self._program = problem.compile(expressions)
         self.varies = any(problem.jets.t in expression.free_symbols for expression in expressions)
         self._second = [i for i, e in enumerate(problem.equations) if e.order == 2]
+        self.order = max((jet.order for jets in (*self.rows, *self._left) for jet in jets), default=0)
 
     def coefficients(self, x: Array, share: float = USUAL) -> list[float]:
         """Return all coefficients at one point after a part of the time: by default not where they tend to vanish."""
@@ -92,11 +94,6 @@ class Symbol:
         pairs = zip(matrix.reshape(-1, size, size), mass.reshape(-1, size, size), strict=True)
         found = np.array([_finite_eigenvalues(*pair) for pair in pairs]).reshape(matrix.shape[:-1])
         return found
-
-    @property
-    def order(self) -> int:
-        """The highest spatial derivative."""
-        return max((jet.order for jets in (*self.rows, *self._left) for jet in jets), default=0)
 
     @property
     def is_implicit(self) -> bool:

@@ -31,8 +31,8 @@ class TurningPoint(NamedTuple):
 
 
 def turning_points(problem: Problem) -> Iterator[TurningPoint]:
-    """Yield the turning points of the linear static equations of a problem, axis by axis."""
-    for equation in problem.equations if problem.is_static else ():
+    """Yield the turning points of the linear equations of a static problem, axis by axis."""
+    for equation in problem.equations:
         for axis, symbol in enumerate(problem.jets.x):
             pair = _along(problem, equation, axis)
             if pair is None or not pair[1].free_symbols or not (pair[0] + pair[1]).free_symbols <= {symbol}:
@@ -80,9 +80,9 @@ class Octave(NamedTuple):
 
 
 def degenerate_ends(problem: Problem) -> Iterator[Octave]:
-    """Yield parts of axes towards the ends at which the natural length of a linear static equation falls."""
+    """Yield parts of axes towards ends at which the natural length of a linear equation falls, in a static problem."""
     flags = problem.domain.periodic
-    for equation in problem.equations if problem.is_static else ():
+    for equation in problem.equations:
         varying = set().union(*(c.free_symbols for c in equation.linear.values()))
         for axis in (i for i, x in enumerate(problem.jets.x) if x in varying and not flags[i]):
             for side in (0, 1):
@@ -90,7 +90,7 @@ def degenerate_ends(problem: Problem) -> Iterator[Octave]:
 
 
 def _towards(problem: Problem, equation: Equation, axis: int, side: int) -> Iterator[Octave]:
-    narrow, smallest, ratio, factor = 2.0**-8, 1e-13, 8.0, 4.0
+    narrow, smallest, ratio, factor = 2.0**-8, 1e-13, 2.0, 4.0
     lower, upper = float(problem.domain.lower[axis]), float(problem.domain.upper[axis])
     whole = upper - lower
     start, inwards = (lower, 1.0) if side == 0 else (upper, -1.0)

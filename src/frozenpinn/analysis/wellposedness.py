@@ -25,7 +25,7 @@ import numpy as np
 import sympy as sp
 
 from frozenpinn.analysis.formula_scales import formula_scales
-from frozenpinn.analysis.scales import scale_findings
+from frozenpinn.analysis.scales import can_be_scaled, scale_findings
 from frozenpinn.analysis.seams import seam_findings
 from frozenpinn.analysis.smoothness import roughness
 from frozenpinn.analysis.symbol import USUAL, Symbol, at_initial, fastest
@@ -62,12 +62,13 @@ def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
     What contradicts itself in the statement has been warned about when the problem was stated. Refusals that a user
     does ``without`` are warnings. All findings are returned.
     """
-    for finding in _further(problem):
+    found = _further(problem)
+    for finding in found:
         if finding.severity == "error" and INSISTED.get(finding.kind) not in without:
             raise ProblemError(finding.text)
         if finding.severity != "note":
             warn(finding.text)
-    return examine(problem)
+    return Findings((*inconsistencies(problem), *found))
 
 
 @remembered
@@ -78,9 +79,12 @@ def _further(problem: Problem) -> tuple[Finding, ...]:
         from frozenpinn.analysis.ellipticity import static_findings
 
         return (*static_findings(problem), *seam_findings(problem), *about)
-    data = (*further_contradictions(problem), *roughness(problem))
-    about = (*(Finding("structure", "note", text) for text in told(problem)), *about)
-    return (*_symbol_findings(problem), *seam_findings(problem), *data, *about, *scale_findings(problem))
+    found = [*_symbol_findings(problem)]
+    if any(problem.domain.periodic):
+        found += seam_findings(problem)
+    found += [*further_contradictions(problem), *roughness(problem)]
+    found += [*(Finding("structure", "note", text) for text in told(problem)), *about]
+    return (*found, *scale_findings(problem)) if can_be_scaled(problem) else tuple(found)
 
 
 def _symbol_findings(problem: Problem) -> list[Finding]:

@@ -248,10 +248,19 @@ def boundary_rows(
             points = problem.domain.sample_side(condition.side, per_side, method, rng)
             functionals.append(Functional(((points.x, condition_terms(condition, points)),)))
             values.append((condition.value, points.x))
-    repeats = hidden is not None and hidden.repeats(problem.domain.lengths, problem.domain.periodic)
-    joints = [] if repeats else periodic_functionals(problem, fields, per_side, method, rng)
-    joints += interface_functionals(problem, fields, per_side)
+    joints, periodic = list[Functional](), problem.domain.periodic
+    if any(periodic) and (hidden is None or not hidden.repeats(problem.domain.lengths, periodic)):
+        joints += periodic_functionals(problem, fields, per_side, method, rng)
+    if problem.interfaces is not None:
+        joints += interface_functionals(problem, fields, per_side)
+    joints += _at_points(problem, fields)
     return BoundaryRows(tuple(functionals), tuple(joints), tuple(values), problem.time)
+
+
+def _at_points(problem: Problem, fields: Sequence[str]) -> list[Functional]:
+    """Return the homogeneous conditions of an eigenproblem at points, as rows."""
+    own = ((c.point, Term(c.field, Derivative(c.alpha))) for c in problem.constraints if c.field in fields)
+    return [Functional(((point, (term,)),)) for point, term in own if point is not None]
 
 
 def periodic_functionals(

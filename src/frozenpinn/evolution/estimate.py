@@ -14,7 +14,6 @@ import numpy as np
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
-from frozenpinn.evolution.missed_areas import missed_areas
 from frozenpinn.evolution.narrow_features import beside_jumps, is_abrupt, telling_times
 from frozenpinn.evolution.step_errors import StepErrors, step_errors
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -33,6 +32,7 @@ from frozenpinn.search.estimate import (
     scales_of,
     values_at,
 )
+from frozenpinn.search.imbalance import IMBALANCE, error_of_imbalance
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings
@@ -176,7 +176,7 @@ def _estimate(
             raised.append(Decision("missed initial data", "both solutions miss the same part of them"))
         start_error = missed * _growth_factor(solution, times) if missed else 0.0
         gaps = np.sqrt(gaps**2 + start_error**2 + unseen**2)
-        gaps[0] = max(gaps[0], start) if part is None else start
+        gaps[0] = max(gaps[0], start) if part is None or name not in problem.initial else start
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
         if steps is not None:  # errors of steps may be large between these times
@@ -200,13 +200,15 @@ def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...
     total, reasons = np.zeros(len(times)), []
     for kind, missed, why in (
         ("missed forcing", _missed_forcing, "its peaks lie between the points"),
-        ("missed areas", missed_areas, "integrals of data that jump are wrong on the points"),
         ("unresolved features", missed_features, UNRESOLVED),
     ):
         if kind not in without and np.any(error := missed(solution, name, times)):
             reasons.append(Decision(kind, why))
             total = total + error
-    return total, reasons
+    shared = np.zeros(len(times)) if "imbalance" in without else error_of_imbalance(solution, name, times)
+    if np.any(shared > total):
+        reasons.append(Decision("imbalance", IMBALANCE))
+    return np.maximum(total, shared), reasons
 
 
 def _parts(problem: Problem, part: float, distance: Array, rules: EstimateRules) -> Array:
@@ -257,6 +259,8 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
 
     What lies between the points of both is in neither, so their distance does not show it; it is taken to last.
     """
+    if name not in problem.initial:  # it follows from the other fields, as at any time
+        return distance, 0.0
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
     wanted = initial_values(problem, name, 0, places.x)
@@ -288,6 +292,8 @@ def _missed_forcing(solution: Solution, name: str, times: Array) -> Array:
             continue
         gap = float(places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted))
         worst = max(worst, gap if gap > unseen * float(places.rms(wanted)) else 0.0)
+    if not equation.order:  # the field follows it at once
+        return np.full(len(times), worst)
     return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)
 
 

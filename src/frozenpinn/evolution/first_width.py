@@ -68,7 +68,8 @@ def first_sizes(problem: Problem, task: Task) -> Sizes:
     further = 1.5  # how far beyond the width of the trial its outcome is trusted
     settings, rules = task.settings, task.rules.sizing
     line = problem.domain.dimension == 1
-    if line and "trial of waves" not in settings.without and (waves := lattice_width(problem, task)) is not None:
+    periodic = line and all(problem.domain.periodic)
+    if periodic and "trial of waves" not in settings.without and (waves := lattice_width(problem, task)) is not None:
         why = f"a rough solve on a periodic interval asks for {waves[0]} waves"
         return Sizes(waves, follows=False, decisions=(Decision("trial of waves", why),))
     trial, tried = None, line and not problem.is_linear and "trial basis" not in settings.without

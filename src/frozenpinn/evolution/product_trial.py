@@ -38,7 +38,7 @@ def lattice_width(problem: Problem, task: Task) -> tuple[int] | None:
     rules, asked, settings = task.rules.sizing, task.tolerances.solution, task.settings
     assert asked is not None
     free = task.grows and settings.windows == "auto" and settings.points is None and settings.integrator is None
-    if not free or not _is_semilinear(problem) or not Frame.of(problem, settings, (2,)).product:
+    if not free or problem.is_linear or not _is_semilinear(problem) or not Frame.of(problem, settings, (2,)).product:
         return None
     length, narrowest = float(problem.domain.lengths[0]), _narrowest(problem)
     for width in trials:
@@ -66,12 +66,7 @@ def _dissipates(problem: Problem) -> bool:
 
 
 def _is_semilinear(problem: Problem) -> bool:
-    """Whether a problem on a periodic interval has a linear part with numbers as coefficients that leads, and no more.
-
-    That part is solved exactly.
-    """
-    if problem.domain.dimension != 1 or not all(problem.domain.periodic) or problem.is_linear:
-        return False
+    """Whether a problem has a linear part with numbers as coefficients that leads: that part is solved exactly."""
     for equation in problem.equations:
         if equation.mass or equation.nonlocal_linear or equation.linear_in_time:
             return False

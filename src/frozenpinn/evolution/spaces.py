@@ -19,7 +19,6 @@ from frozenpinn.assembly.interfaces import with_parts
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.strategies import build_space
 from frozenpinn.basis.samplers import Sampler, adapted, with_width
-from frozenpinn.basis.svd_layer import Truncation
 from frozenpinn.enrichments.corners import singular_functions
 from frozenpinn.geometry import Points
 from frozenpinn.search.rules import FINEST
@@ -41,22 +40,15 @@ def build_spaces(
         sampler = fitted(problem, sampler, cloud, task.seed)
     seeds = np.random.SeedSequence(task.seed if window == 0 else (task.seed, window))
     hidden = sampler.sample(cloud if pool is None else pool, np.random.default_rng(seeds))
-    if task.settings.sampler is None and "corners" not in task.settings.without:
+    if problem.domain.dimension == 2 and task.settings.sampler is None and "corners" not in task.settings.without:
         hidden = replace(hidden, singular=singular_functions(problem))
-    hidden = with_parts(problem, hidden)
+    if problem.interfaces is not None:
+        hidden = with_parts(problem, hidden)
     per_side = 1 if problem.domain.dimension == 1 else _boundary_points(plan, problem)
-    return [
-        build_space(problem, hidden, cloud, group, plan.frame.strategy, _cutoff(plan, problem), per_side)
-        for group in problem.groups
-    ]
-
-
-def _cutoff(plan: Plan, problem: Problem) -> Truncation:
-    """Return the cut-off of the SVD layer: that of the settings, or the finest that makes sense."""
-    given, rules = plan.task.settings.cutoff, plan.task.rules.cutoff
-    if given != "auto":
-        return given
-    return plan.frame.strategy.cutoff or (FINEST if problem.is_linear else rules.nonlinear)
+    strategy, cutoff = plan.frame.strategy, task.settings.cutoff
+    if cutoff == "auto":  # the finest that makes sense
+        cutoff = strategy.cutoff or (FINEST if problem.is_linear else task.rules.cutoff.nonlinear)
+    return [build_space(problem, hidden, cloud, group, strategy, cutoff, per_side) for group in problem.groups]
 
 
 def _boundary_points(plan: Plan, problem: Problem) -> int:

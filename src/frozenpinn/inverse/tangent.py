@@ -28,6 +28,7 @@ from frozenpinn.basis.network import Network
 from frozenpinn.geometry import BoundaryPoints, Points
 from frozenpinn.inverse.sensitivity import Directions, condition_slopes, partials, slopes_by
 from frozenpinn.language.jets import Jet
+from frozenpinn.runtime.memo import Same
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.problem import Problem
 
@@ -117,13 +118,14 @@ def _kept(unknown: Directions) -> Directions:
     """Return the same directions, with what they change at the same points kept, if that is the same at all times."""
     if unknown.depends_on_time or unknown.size == 1:
         return unknown
-    known: dict[tuple[int, int], tuple[Array, Array]] = {}
+    known: dict[tuple[Same[Array], int], Array] = {}
 
     def changes(x: Array, t: float | Array, wanted: Sequence[int]) -> Sequence[Array]:
-        missing = [i for i in wanted if (id(x), i) not in known]
+        places = Same(x)
+        missing = [i for i in wanted if (places, i) not in known]
         for i, change in zip(missing, unknown.changes(x, t, missing), strict=True):
-            known[id(x), i] = (x, change)  # x is kept alive, so that its identity means it
-        return [known[id(x), i][1] for i in wanted]
+            known[places, i] = change
+        return [known[places, i] for i in wanted]
 
     return replace(unknown, changes=changes)
 

@@ -37,6 +37,7 @@ class Report:
     choices: dict[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     absolute_estimate: dict[str, float] | None = None
+    balances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("details", ()):
@@ -70,9 +71,12 @@ class Report:
         rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
+        for name, own in self.balances.items():
+            missing, unsure = _number(own["missing"]), _number(own["quadrature"])
+            rows.append((f"balance {name}", f"{missing} of what is stored, flows and is made is missing (± {unsure})"))
         for name, value in (self.error_estimate or {}).items():
-            own = (self.absolute_estimate or {}).get(name)
-            rms = "" if own is None else f"{_number(own)} in its unit; "
+            absolute = (self.absolute_estimate or {}).get(name)
+            rms = "" if absolute is None else f"{_number(absolute)} in its unit; "
             rows.append((f"estimated error {name}", f"{_number(value)} ({rms}by comparison with a second solution)"))
         rows += [(f"true error {name}", f"{value:.2e}") for name, value in (self.error or {}).items()]
         if self.error_estimate or self.error:
@@ -104,6 +108,7 @@ def make_report(solution: Solution) -> Report:
         choices=explain(solution),
         decisions=solution.decisions,
         absolute_estimate=estimate.absolute_errors() if estimate is not None and estimate.scales else None,
+        balances={n: {"missing": b.relative, "quadrature": b.unsure} for n, b in solution.balances.items()},
     )
 
 

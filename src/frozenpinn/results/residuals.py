@@ -76,7 +76,7 @@ class InitialGap(NamedTuple):
 def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     """Yield values and velocities at the start, as found and as wanted at places of the domain, field by field."""
     problem, first = solution.problem, solution.pieces[0]
-    for name in () if problem.is_static else problem.fields:
+    for name in problem.initial:
         for order, found in enumerate(first.at_start(x, name).T):
             yield InitialGap(name, order, found, initial_values(problem, name, order, x))
 
@@ -239,11 +239,11 @@ def _both_sides(
     left_side = equation.left_side(problem.jets)
     for jet, factor in zip(left_side, problem.compile(list(left_side.values()))(*x.T, 0.0), strict=True):
         left += np.reshape(factor, (-1, 1)) * solution.jet_values(x, t, jet, interpolated=interpolated)
-    (right,) = _over_times(problem, [equation.right_side], jets, x, t, values)
+    (right,) = over_times(problem, [equation.right_side], jets, x, t, values)
     return left, right, values
 
 
-def _over_times(
+def over_times(
     problem: Problem, expressions: Sequence[sp.Expr], jets: Sequence[Jet], x: Array, times: Array, values: list[Array]
 ) -> list[Array]:
     """Return expressions at points (n, d) and times (m,), (n, m) each, from the values of their jets, (n, m) each."""
@@ -271,7 +271,7 @@ def _largest_term(problem: Problem, equation: Equation, x: Array, times: Array, 
     linear = [jet for jet in jets if jet in equation.linear]
     expressions = [*(equation.linear[jet] for jet in linear), equation.nonlinear, equation.forcing]
     largest = 0.0
-    for i, factor in enumerate(_over_times(problem, expressions, jets, x, times, values)):
+    for i, factor in enumerate(over_times(problem, expressions, jets, x, times, values)):
         size = float(np.linalg.norm(factor * values[jets.index(linear[i])] if i < len(linear) else factor))
         largest = max(largest, size if np.isfinite(size) else 0.0)
     return largest

@@ -42,6 +42,7 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms import Restriction, View
 
 if TYPE_CHECKING:
+    from frozenpinn.results.balance import Balance
     from frozenpinn.results.event import Moment
     from frozenpinn.results.integrals import ComplexNumber, Number
     from frozenpinn.results.quantity import Goal
@@ -467,6 +468,22 @@ class Solution(Shown):
         from frozenpinn.results.residuals import measure_residuals
 
         return measure_residuals(self)
+
+    @cached_property
+    def balances(self) -> dict[str, Balance]:
+        """What is stored, flows in and is made of each field, and what is missing; where that can be told.
+
+        Examples
+        --------
+        >>> import frozenpinn as fp
+        >>> heated = fp.Problem("u_t = u_xx + x", fp.Interval(0, 1), (0, 1), "0", "u_n = 0")
+        >>> balance = fp.solve(heated, tol=1e-6).balances["u"]
+        >>> print(f"{balance.sources[-1]:.6f} {balance.stored[-1]:.6f}", balance.relative < 1e-6)
+        0.500000 0.500000 True
+        """
+        from frozenpinn.results.balance import balances
+
+        return balances(self)
 
     @property
     def report(self) -> Report:

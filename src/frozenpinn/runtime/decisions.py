@@ -70,7 +70,7 @@ OPTIONAL: Mapping[str, str] = {
     "errors of steps": "errors of time steps are added to the distance",
     "missed data": "the estimate is raised to what prescribed values and residuals imply",
     "missed forcing": "peaks of a forcing lie between the points",
-    "missed areas": "integrals of data that jump are wrong on the points of both solutions",
+    "imbalance": "the estimate is raised to what is missing in the balance of storage, fluxes and sources",
     "missed initial data": "both solutions miss the same part of the initial data",
     "unresolved features": "narrow features of the formulas are missed",
 }

@@ -139,7 +139,8 @@ class Search:
         a, b = self._doubted(a), self._doubted(b)
         if b.estimate is not None and _DOUBT in b.estimate.decisions:  # coarser ones are no better
             a, *before = (self._raised(x) for x in (a, *before))
-        a, b = self._with_goal(a), self._with_goal(b)
+        if self.task.quantity is not None:
+            a, b = self._with_goal(a), self._with_goal(b)
         self._distances.append(pair.coarser.worst if a.goal is None else a.goal.error)
         kept = (b, self._best([*before, a]))  # the finest, and what to return if that turns out to be worse
         before = [x if x in kept else replace(x, solution=None, witness=None) for x in before]
@@ -391,7 +392,8 @@ class Search:
     def _finish(self, reason: str) -> Solution:
         """Choose the best attempt and say what is to be said about it."""
         best = self._best(self._answers)
-        best = best if best.goal is not None else self._with_goal(best)
+        if self.task.quantity is not None and best.goal is None:
+            best = self._with_goal(best)
         assert best.solution is not None
         met, known = best.error <= self.tol, np.isfinite(best.error)
         if best.left > self.task.rules.static.untrusted:

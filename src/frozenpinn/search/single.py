@@ -37,36 +37,27 @@ def solve_once(problem: Problem, task: Task, hints: Hints, progress: Progress | 
     return found
 
 
-def attempt(problem: Problem, task: Task, hints: Hints, progress: Progress | None = None) -> Outcome | Failure:
-    """Solve a problem once, in the form that the list of transforms leads to."""
-    return _transformed(tuple(TRANSFORMS), problem, task, hints, progress)
-
-
-def _transformed(
-    transforms: Sequence[type[Transform]], problem: Problem, task: Task, hints: Hints, progress: Progress | None
+def attempt(
+    problem: Problem,
+    task: Task,
+    hints: Hints,
+    progress: Progress | None = None,
+    transforms: Sequence[type[Transform]] = TRANSFORMS,
 ) -> Outcome | Failure:
-    """Walk the list: each transform may put the solve of what follows into another form."""
+    """Solve a problem once: each transform may put the solve of what follows into another form."""
     if not transforms:
-        return _as_it_stands(problem, task, hints, progress)
+        assert task.kind is not None
+        found = task.kind.attempt(problem, task, hints.lesson, Stopwatch(progress))
+        return found if isinstance(found, Failure) else Outcome(found[0], replace(hints, lesson=found[1]))
     first, *rest = transforms
 
     def inner(other: Problem, known: Hints) -> Outcome | Failure:
-        return _transformed(rest, other, task, known, progress)
+        return attempt(other, task, known, progress, rest)
 
     if first in _REVIEWED:
         return _REVIEWED[first](problem, task, hints, inner)
     form = None if first.name in task.settings.without else first.propose(problem)
     return inner(problem, hints) if form is None else _through(form, problem, hints, inner)
-
-
-def _as_it_stands(problem: Problem, task: Task, hints: Hints, progress: Progress | None) -> Outcome | Failure:
-    """Let the kind of question solve a problem."""
-    assert task.kind is not None
-    found = task.kind.attempt(problem, task, hints.lesson, Stopwatch(progress))
-    if isinstance(found, Failure):
-        return found
-    solution, lesson = found
-    return Outcome(solution, replace(hints, lesson=lesson))
 
 
 def _through(form: Transform, problem: Problem, hints: Hints, inner: Inner) -> Outcome | Failure:
@@ -92,6 +83,8 @@ def _on_directions(problem: Problem, task: Task, hints: Hints, inner: Inner) -> 
         return inner(problem, hints)
     if not isinstance(directions, str) or directions != "auto":
         return _on_given_directions(problem, task, hints, inner)
+    if problem.domain.dimension == 1:
+        return inner(problem, hints)
     return _on_few_directions(problem, task, hints, inner)
 
 
@@ -205,16 +198,14 @@ def _in_units(problem: Problem, task: Task, hints: Hints, inner: Inner) -> Outco
     Sizes are a guess until the solution is known: if it is out of balance in these units, it is solved once more in
     those that it has turned out to need.
     """
+    given = task.start is not None or "units" in task.settings.without  # a start is in the user's units
+    if given or not can_be_scaled(problem):
+        return inner(problem, replace(hints, scales=None))
+    if not isinstance(hints.scales, Unknown):
+        return _in(problem, hints.scales, hints, inner)
     assert task.kind is not None
-    known = not isinstance(hints.scales, Unknown)
-    guess = Units.propose(problem) if isinstance(hints.scales, Unknown) else None
-    scales = hints.scales if not isinstance(hints.scales, Unknown) else None if guess is None else guess.scales
-    given = task.start is not None or "units" in task.settings.without
-    if given:  # a start is in the user's units
-        scales = None
-    measured = scales is not None or (can_be_scaled(problem) and not given)
-    if known or not measured:
-        return _in(problem, scales, hints, inner)
+    guess = Units.propose(problem)
+    scales = None if guess is None else guess.scales
     with noted() as caught:
         outcome = _in(problem, scales, hints, inner)
         if isinstance(outcome, Failure) and isinstance(outcome.error, ConvergenceError) and scales is not None:

@@ -194,11 +194,14 @@ class Plan:
         n: Any = list(self.counts) if tensor else int(np.prod(self.counts))
         if tensor and len(self.counts) == 1 and problem.domain.dimension > 1:
             n = self.counts[0]
-        points = points_on_parts(problem, int(np.prod(self.counts)))
-        if points is None and self.frame.method == "gauss":
+        points = None
+        if problem.domain.dimension == 1 and problem.interfaces is not None:
+            points = points_on_parts(problem, int(np.prod(self.counts)))
+        elif problem.domain.dimension > 1 and self.frame.method == "gauss":
             points = cut_points(problem, int(np.prod(self.counts)))
         if points is None:
-            points = with_small_parts(problem, problem.domain.sample(n, self.frame.method, self.task.seed))
+            points = problem.domain.sample(n, self.frame.method, self.task.seed)
+            points = points if problem.interfaces is None else with_small_parts(problem, points)
         if not self.task.settings.quadrature:
             points = points.equally_weighted()
         if problem.domain.dimension <= self.task.rules.sizing.dimensions:

@@ -40,7 +40,7 @@ def inconsistencies(problem: Problem) -> tuple[Finding, ...]:
     texts = [_against_initial(problem, condition) for condition in problem.conditions if not problem.is_static]
     texts += [_against_law(problem, law) for law in problem.laws if not problem.is_static]
     found = [Finding("contradiction", "warning", text) for text in texts if text]
-    return (*found, *wrong_solution(problem))
+    return (*found, *wrong_solution(problem)) if problem.exact else tuple(found)
 
 
 def further_contradictions(problem: Problem) -> list[Finding]:
@@ -252,8 +252,6 @@ def _place(problem: Problem, x: Array, t: float) -> str:
 
 def wrong_solution(problem: Problem) -> list[Finding]:
     """Return what an exact solution violates: initial data, equations (if it is symbolic), boundary conditions."""
-    if not problem.exact:
-        return []
     rng = np.random.default_rng(0)
     x = problem.domain.sample(40, "random", rng).x
     t = rng.uniform(*problem.time, 40)

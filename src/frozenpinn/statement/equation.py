@@ -35,6 +35,7 @@ from frozenpinn.runtime.arguments import shown
 from frozenpinn.statement.structure import match
 
 if TYPE_CHECKING:
+    from frozenpinn.geometry import Domain
     from frozenpinn.language.jets import Jet, JetSpace
 
 Array = np.ndarray
@@ -147,10 +148,10 @@ def solve_for_time_derivatives(
 def _solved(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array) -> list[Equation]:
     """Solve equations for the highest time derivatives of as many fields; others may occur."""
     occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
-    orders = {jet.field: maximal_time_order(occurring, jet.field) for jet in occurring}
-    if any(
-        orders[jet.field] and jet.time == orders[jet.field] for jet in occurring if jet.order or jet.field not in fields
-    ):
+    orders = {name: maximal_time_order(occurring, name) for name in fields}
+    orders |= {jet.field: maximal_time_order(occurring, jet.field) for jet in occurring if jet.time}
+    top = [jet for jet in occurring if jet.time and jet.time == orders[jet.field]]
+    if any(jet.order or jet.field not in fields for jet in top):
         return _implicit(residuals, fields, orders, jets)
     highest = [jets.symbol(Jet(name, (0,) * jets.dimension, 0, orders[name])) for name in fields]
     mass = sp.Matrix([[sp.diff(residual, h) for h in highest] for residual in residuals])
@@ -167,6 +168,19 @@ def _solved(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace,
     rest = sp.Matrix([residual.xreplace(dict.fromkeys(highest, ZERO)) for residual in residuals])
     right_sides = -(mass.LUsolve(rest)) if len(fields) > 1 else -rest / mass[0, 0]
     return [split_right_side(name, orders[name], right_sides[i], jets) for i, name in enumerate(fields)]
+
+
+def without_poles(residual: sp.Expr, jets: JetSpace, domain: Domain) -> sp.Expr:
+    """Multiply a static equation by powers of coordinates that begin near zero, as r of u_rr + u_r/r on r > 1e-6.
+
+    Where 1/r is 10⁶, nothing else would count: equations are weighted by their largest coefficients.
+    """
+    near = 0.01  # lower end of an axis over its upper one
+    for x, low, high in zip(jets.x, domain.lower, domain.upper, strict=True):
+        if 0.0 < low < near * high:
+            powers = [-p.exp for p in residual.atoms(sp.Pow) if p.base == x and p.exp.is_Integer and p.exp < 0]
+            residual = expanded(residual * x ** max(powers)) if powers else residual
+    return residual
 
 
 def _moves(residual: sp.Expr, jets: JetSpace) -> bool:

@@ -200,6 +200,8 @@ class _Finder:
     def _steps(self, equation: Equation, start: sp.Expr, spread: dict[sp.Expr, sp.Expr]) -> tuple[sp.Expr, sp.Expr]:
         """Return the part of the initial value that spreads from steps, and what is left; ``spread`` is filled."""
         zero = sp.Integer(0)
+        if not start.has(sp.Heaviside, sp.sign, sp.Piecewise):
+            return zero, start
         written = in_steps(start)
         steps = sorted(written.atoms(sp.Heaviside), key=str)
         if not steps or len(steps) > _MOST:

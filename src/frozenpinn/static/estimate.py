@@ -22,6 +22,7 @@ from frozenpinn.search.estimate import (
     smaller_size,
     values_at,
 )
+from frozenpinn.search.imbalance import IMBALANCE, part_of_imbalance
 from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings, Task
@@ -143,6 +144,10 @@ def _estimate(
         if "unresolved features" not in settings.without and np.any(unseen := missed_features(solution, name, _NOW)):
             raised.append(Decision("unresolved features", UNRESOLVED))
             gaps = gaps + unseen
+        missing = 0.0 if "imbalance" in settings.without else part_of_imbalance(solution, name) * scale
+        if np.any(missing > gaps):
+            raised.append(Decision("imbalance", IMBALANCE))
+            gaps = np.maximum(gaps, missing)
         curves[name], overall[name] = gaps / scale, root_mean_square(gaps) / scale
     composed = {name: problem.composites.parts(name) for name in problem.composites.composed}
     return ErrorEstimate(

@@ -49,16 +49,16 @@ class Once:
         self._function, self._places = function, places
         sides = [points.x for points in (*places.sides, *places.laws)]
         ends = np.cumsum([0, *map(len, sides)])
-        self._parts = {id(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
-        self._known: dict[int, dict[Jet, Array]] = {}
+        self._parts = {Same(x): slice(a, b) for x, a, b in zip(sides, ends, ends[1:], strict=False)}
+        self._known: dict[Same[Array], dict[Jet, Array]] = {}
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the function."""
-        part = self._parts.get(id(x))
+        part = self._parts.get(Same(x))
         if part is None and x is not self._places.inside and not any(x is own for own in self._places.narrow):
             return self._function.jets(x, jets)
         where = x if part is None else self._places.around
-        known = self._known.setdefault(id(where), {})
+        known = self._known.setdefault(Same(where), {})
         sums = {jet: laplacian_parts(jet, x.shape[1]) for jet in jets if jet not in known} if part is None else {}
         wanted = dict.fromkeys(own for jet in jets for own in (sums.get(jet) or (jet,)))
         missing = [jet for jet in wanted if jet not in known]
@@ -94,7 +94,7 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
         own = {problem.jets.symbol(j): 0 for j in problem.jets.jets_in(right).values() if j.field == name}
         conditions = [c for c in problem.conditions if name in c.fields]
         driven = any(c.fields != (name,) or c.value.expression != 0 for c in conditions) or bool(problem.laws)
-        if not driven and right.subs(own) == 0 and not any(c.field == name for c in problem.constraints):
+        if not driven and right.subs(own) == 0 and not any(c.field == name and c.picks for c in problem.constraints):
             found.append(name)
     return tuple(found)
 

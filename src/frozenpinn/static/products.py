@@ -30,7 +30,7 @@ from frozenpinn.results.expansion import Piece
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.decisions import Decision
-from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.memo import Same, remembered
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.sizing import Frame, Plan, make_plan
 from frozenpinn.statement.problem import Problem
@@ -132,12 +132,12 @@ def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:
 class _Grid(NamedTuple):
     """Coordinates of each axis, from end to end; the places that consist of them, and where these stand in the grid.
 
-    ``parts`` has the entries of the grid for each array of places, by its identity.
+    ``parts`` has the entries of the grid for each array of places.
     """
 
     axes: tuple[Array, ...]
     places: HeldOut
-    parts: dict[int, tuple[slice, ...]]
+    parts: dict[Same[Array], tuple[slice, ...]]
 
 
 @remembered
@@ -151,7 +151,7 @@ def held_out_grid(problem: Problem, inside: int) -> _Grid:
     axes = tuple(frozen([a, *own, b]) for a, b, own in zip(box.lower, box.upper, middle, strict=True))
     within = slice(1, -1)
     x = frozen(grid_points(middle))
-    parts, sides = {id(x): (within,) * d}, dict[tuple[int, int], BoundaryPoints]()
+    parts, sides = {Same(x): (within,) * d}, dict[tuple[int, int], BoundaryPoints]()
     for side in (cast(FlatSide, condition.side) for condition in problem.conditions):
         at, axis = (side.axis, side.end), side.axis
         if at not in sides:
@@ -160,7 +160,7 @@ def held_out_grid(problem: Problem, inside: int) -> _Grid:
             normal = np.eye(d)[axis] * (1.0 if side.end else -1.0)
             sides[at] = BoundaryPoints(own, np.tile(normal, (len(own), 1)), np.ones(len(own)), side)
             place = slice(0, 1) if side.end == 0 else slice(-1, None)
-            parts[id(own)] = tuple(place if k == axis else within for k in range(d))
+            parts[Same(own)] = tuple(place if k == axis else within for k in range(d))
     chosen = [sides[c.side.axis, c.side.end] for c in problem.conditions if isinstance(c.side, FlatSide)]
     return _Grid(axes, HeldOut(x, tuple(chosen), (), x[:0]), parts)
 
@@ -190,7 +190,7 @@ class _OnGrid:
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives at all places of one array."""
-        part = self._grid.parts[id(x)]
+        part = self._grid.parts[Same(x)]
         return [self._whole(jet)[part].reshape(-1) for jet in jets]
 
     def _whole(self, jet: Jet) -> Array:

@@ -3,7 +3,7 @@ import pytest
 
 import frozenpinn as fp
 from frozenpinn.assembly.cut_points import rule_between_jumps
-from frozenpinn.evolution.missed_areas import missed_areas
+from frozenpinn.search.imbalance import error_of_imbalance
 
 SQUARE = fp.Box((0, 0), (1, 1))
 TORUS = fp.Box((0, 0), (1, 1), periodic=True)
@@ -24,7 +24,7 @@ def test_a_spot_between_the_points_is_told(domain, data):
     solution = fp.solve(heated(domain, **data), tol=1e-2)
     assert solution.status == "reached"
     assert solution.error_estimate.worst > 0.1
-    assert any(decision.name == "missed areas" for decision in solution.decisions)
+    assert any(decision.name == "imbalance" for decision in solution.decisions)
 
 
 @pytest.mark.filterwarnings("ignore::frozenpinn.FrozenPinnWarning")
@@ -39,15 +39,16 @@ def test_a_narrow_initial_value_on_an_interval_is_told():
 def test_missed_heat_adds_up_where_it_stays_and_decays_where_it_does_not():
     settings = fp.Settings(width=16)
     kept = fp.solve(heated(SQUARE, SPOT), settings=settings)
-    assert missed_areas(kept, "u", TIMES) == pytest.approx(np.pi * TIMES, rel=1e-2)
+    assert error_of_imbalance(kept, "u", TIMES) == pytest.approx(np.pi * TIMES, rel=1e-2)
     cooled = fp.solve(heated(SQUARE, SPOT, conditions="u = 0"), settings=settings)
-    assert missed_areas(cooled, "u", TIMES)[-1] == pytest.approx(np.pi / (2 * np.pi**2), rel=2e-2)
+    assert error_of_imbalance(cooled, "u", TIMES)[-1] == pytest.approx(np.pi / (2 * np.pi**2), rel=2e-2)
 
 
 def test_smooth_data_have_no_rule_and_miss_nothing():
     problem = heated(SQUARE, "exp(-x)")
     assert rule_between_jumps(problem) is None
-    assert not np.any(missed_areas(fp.solve(problem, settings=fp.Settings(width=16)), "u", TIMES))
+    solution = fp.solve(problem, settings=fp.Settings(width=16))
+    assert not np.any(error_of_imbalance(solution, "u", TIMES))
 
 
 def test_data_that_jump_are_not_taken_for_functions_of_fewer_coordinates():
