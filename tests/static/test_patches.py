@@ -59,6 +59,14 @@ def test_every_linear_condition_and_varying_coefficients():
     assert true_error(problem, across=4, order=9) < 1e-7
 
 
+@pytest.mark.parametrize("constraint", ["mean(u) = 0.25", "u(0.3, 0.8) = 0.09 + 0.64 - 5/12"])
+def test_slopes_with_a_constraint(constraint):
+    exact = "x**2 + y**2 - 5/12"  # whose mean is 1/4
+    sides = {"left": "u_n = 0", "bottom": "u_n = 0", "right": "u_n = 2", "top": "u_n = 2"}
+    problem = fp.Problem("lap(u) = 4", SQUARE, boundary=sides, constraint=constraint, exact=exact)
+    assert true_error(problem, across=3, order=8) < 1e-7
+
+
 def test_nonlinear_equations_and_systems():
     one = poisson(SQUARE, equation="lap(u) - 4*u - u**3 + u*u_x = -65*ue - ue**3 + ue*6*cos(6*x)*sin(5*y + 0.3)")
     assert true_error(one, across=3, order=9) < 1e-6

@@ -149,8 +149,6 @@ def _unsuited(problem: Problem) -> str | None:
         return "it has point sources"
     if problem.laws:
         return f"the condition '{problem.laws[0].text}' on '{problem.laws[0].side.name}' is not linear"
-    if problem.constraints:
-        return f"the constraint '{problem.constraints[0].text}' needs all patches at once, which is not written yet"
     for name in problem.fields:
         for side in problem.domain.sides:
             own = [c for c in problem.conditions if c.side.name == side.name and name in c.fields]

@@ -14,7 +14,7 @@ from math import ceil, log10
 import numpy as np
 
 from frozenpinn.assembly.collocation import Function, Nothing
-from frozenpinn.assembly.hybrid import Assembly, Condensed, Element, Places, trace_numbers
+from frozenpinn.assembly.hybrid import Assembly, Blocks, Condensed, Element, Places, constrained_blocks, trace_numbers
 from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.local.basis import PatchBasis
@@ -241,6 +241,12 @@ class PatchSystem:
         self._traces, fields = features.order + 1, len(form.fields)
         self._size = len(patches.faces) * self._traces * fields
         self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        constraints = form.problem.constraints
+        if constraints:
+            more = self._size + np.arange(len(constraints))
+            self._numbers = [np.column_stack([own, np.tile(more, (len(own), 1))]) for own in self._numbers]
+        area = sum(patch.area for patch in patches.patches)
+        self._values = np.array([c.value * (area if c.point is None else 1.0) for c in constraints])
         self._kept: dict[int, Element] = {}
         self._room = 5e8  # bytes of functions at their places that are kept
 
@@ -266,8 +272,27 @@ class PatchSystem:
         for k in range(len(self.patches.groups)):
             element = self.element(k)
             about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
-            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
-        return Condensed.of(parts, self._size)
+            blocks = Assembly(self.form, element, about).blocks()
+            parts.append((self._numbers[k], self._constrained(k, blocks) if len(self._values) else blocks))
+        return Condensed.of(parts, self._size, self._values)
+
+    def _constrained(self, k: int, blocks: Blocks) -> Blocks:
+        """Add multipliers of constraints: means have integrals as rows and as columns, points as columns."""
+        element, fields = self.element(k), self.form.fields
+        group, constraints = self.patches.groups[k], self.form.problem.constraints
+        rows = np.zeros((len(group), len(constraints), len(fields), element.size))
+        columns = np.zeros((1, len(fields), element.size, len(constraints)))
+        for n, constraint in enumerate(constraints):
+            i = fields.index(constraint.field)
+            columns[0, i, :, n] = rows[:, n, i] = element.inside.weights @ element.inside.values
+            if constraint.point is not None:
+                rows[:, n] = 0.0
+                owner = int(self.basis.owners(constraint.point)[0])
+                if owner in group:
+                    place = (constraint.point - self.basis.boxes[owner, 0]) / self.basis.boxes[owner, 1]
+                    rows[group.index(owner), n, i] = (self.features.values(place, ((0, 0),))[0] @ element.mixing)[0]
+        size = len(fields) * element.size
+        return constrained_blocks(blocks, columns.reshape(1, size, -1), rows.reshape(len(group), -1, size))
 
     def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
         """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
