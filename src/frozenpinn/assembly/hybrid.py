@@ -457,7 +457,7 @@ def _alike(matrix: Array, vectors: Array, count: int = 0) -> tuple[Array, Array]
 
 
 def constrained_blocks(blocks: Blocks, columns: Array, rows: Array) -> Blocks:
-    """Return blocks with multipliers after the traces, from (1, functions, n) columns and (patches, n, functions) rows."""
+    """Return blocks with multipliers after the traces: columns (1, functions, n) and rows (patches, n, functions)."""
     count, more = max(len(blocks.back), len(rows)), rows.shape[1]
     back = [np.broadcast_to(part, (count, *part.shape[1:])) for part in (blocks.back, rows)]
     shape = (len(blocks.outer), *columns.shape[1:])
