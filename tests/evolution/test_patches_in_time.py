@@ -18,7 +18,7 @@ OPEN = {"left": "u = 0", **dict.fromkeys(("right", "top", "bottom"), fp.Free())}
 
 def system_of(problem, across=3, order=4):
     """Divide a domain, with hanging faces on the square."""
-    tree = Tree.of(problem.domain, across).refined_while(lambda leaf: leaf.angle > 1.7, 4)
+    tree = Tree.of(problem.domain, across).refined_while(lambda leaves: [leaf.angle > 1.7 for leaf in leaves], 4)
     if problem.domain is SQUARE:
         tree = tree.refined([cell for cell in tree.leaves if cell.i == cell.j == 1])
     form, features = HybridForm.of(problem), LocalFeatures.draw(modes_of(order), 0)

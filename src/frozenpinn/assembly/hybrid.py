@@ -391,16 +391,25 @@ class Condensed:
     groups
         What is known of each group.
     size
-        Number of unknown traces.
+        Number of unknown traces, and of multipliers after them.
+    factor
+        What SuperLU has made of the matrix.
+    constrained
+        Values of the constraints.
     """
 
     groups: tuple[Reduced, ...]
     size: int
     factor: Any
+    constrained: Array
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int) -> Condensed:
-        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks."""
+    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int, constrained: Array) -> Condensed:
+        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks.
+
+        Multipliers of constraints stand after the traces; ``constrained`` are the values that they are for.
+        """
+        size += len(constrained)
         groups, rows, columns, entries = [], [], [], []
         for places, blocks in parts:
             inverse = np.linalg.inv(blocks.inner)
@@ -411,7 +420,7 @@ class Condensed:
             columns.append(np.tile(places, (1, places.shape[1])).ravel())
             entries.append(schur.ravel())
         if not size:
-            return cls(tuple(groups), 0, None)
+            return cls(tuple(groups), 0, None, constrained)
         table = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
         matrix = sps.csc_matrix(sps.coo_matrix(table, shape=(size, size)))
         try:
@@ -422,7 +431,7 @@ class Condensed:
             raise ConvergenceError(
                 "the system of all patches is singular: an eigenvalue is hit, or nothing determines the solution."
             ) from error
-        return cls(tuple(groups), size, factor)
+        return cls(tuple(groups), size, factor, constrained)
 
     @property
     def nonzeros(self) -> int:
@@ -431,14 +440,16 @@ class Condensed:
 
     def solve(self, loads: Sequence[Array] | None = None) -> list[Array]:
         """Return coefficients (patches, fields · r) of each group, for its own loads or others of that shape."""
-        loads = [group.load for group in self.groups] if loads is None else loads
-        right = np.zeros(self.size, dtype=np.result_type(*loads, *(group.inverse for group in self.groups)))
-        for group, load in zip(self.groups, loads, strict=True):
+        given = [group.load for group in self.groups] if loads is None else loads
+        right = np.zeros(self.size, dtype=np.result_type(*given, *(group.inverse for group in self.groups)))
+        if loads is None:
+            right[self.size - len(self.constrained) :] = self.constrained
+        for group, load in zip(self.groups, given, strict=True):
             np.subtract.at(right, group.places, np.broadcast_to(applied(group.back, load), group.places.shape))
         traces = self.factor.solve(right) if self.size else right
         return [
             applied(group.inverse, load) - applied(group.outer, traces[group.places])
-            for group, load in zip(self.groups, loads, strict=True)
+            for group, load in zip(self.groups, given, strict=True)
         ]
 
     @cached_property
@@ -448,7 +459,7 @@ class Condensed:
         shapes = [(len(group.places), group.inverse.shape[1]) for group in self.groups]
         vectors = [[rng.normal(size=shape) for shape in shapes] for _ in range(2)]
         sizes = np.ones(2)
-        for _ in range(6):
+        for _ in range(4):
             found = [np.concatenate([part.ravel() for part in self.solve(vector)]) for vector in vectors]
             basis, triangle = np.linalg.qr(np.stack(found, axis=1))
             sizes = np.linalg.svd(triangle, compute_uv=False)
@@ -463,6 +474,18 @@ def applied(matrix: Array, vectors: Array) -> Array:
     if len(matrix) == 1:
         return np.asarray(vectors @ matrix[0].T)
     return np.asarray((matrix @ vectors[:, :, None])[:, :, 0])
+
+
+def constrained_blocks(blocks: Blocks, columns: Array, rows: Array) -> Blocks:
+    """Return blocks with multipliers after the traces: columns (1, functions, n) and rows (patches, n, functions)."""
+    count, more = max(len(blocks.back), len(rows)), rows.shape[1]
+    back = [np.broadcast_to(part, (count, *part.shape[1:])) for part in (blocks.back, rows)]
+    shape = (len(blocks.outer), *columns.shape[1:])
+    return blocks._replace(
+        outer=np.concatenate([blocks.outer, np.broadcast_to(columns, shape)], axis=2),
+        back=np.concatenate(back, axis=1),
+        traces=np.pad(blocks.traces, ((0, 0), (0, more), (0, more))),
+    )
 
 
 def trace_numbers(patches: PatchSet, group: Sequence[int], traces: int, fields: int) -> Array:

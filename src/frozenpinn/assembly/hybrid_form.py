@@ -212,10 +212,10 @@ def _unsuited(problem: Problem) -> str | None:
         return "coefficients or sources jump, and patches are not cut there yet"
     if problem.points:
         return "it has point sources"
+    if problem.constraints and not problem.is_static:
+        return f"the constraint '{problem.constraints[0].text}' holds in time"
     if problem.laws:
         return f"the condition '{problem.laws[0].text}' on '{problem.laws[0].side.name}' is not linear"
-    if problem.constraints:
-        return f"the constraint '{problem.constraints[0].text}' needs all patches at once, which is not written yet"
     for name in problem.fields:
         for side in problem.domain.sides:
             own = [c for c in problem.conditions if c.side.name == side.name and name in c.fields]

@@ -299,7 +299,7 @@ class PatchJacobian:
         square = shift**self.system.order
         square = square.real if np.imag(shift) == 0 else square
         parts = [(numbers, b._replace(inner=b.inner + square * np.eye(b.inner.shape[1]))) for numbers, b in self.parts]
-        return PatchSolver(self.system, Condensed.of(parts, self.system._gather.shape[0]), shift)
+        return PatchSolver(self.system, Condensed.of(parts, self.system._gather.shape[0], np.zeros(0)), shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,9 +88,9 @@ class Evolution:
         """March on patches."""
         from frozenpinn.evolution.patches import PatchMarch  # imported here, as most problems do not need it
 
-        march = PatchMarch(problem, task, watch)
+        march = PatchMarch(problem, task, lesson, watch)
         try:
-            found = march.run(lesson)
+            found = march.run()
         except IntegrationError as error:
             return Failure(error, error.time, march.solution_so_far, (), task.rules.search.again)
         decisions = (*structure(problem), *found.solution.decisions)

@@ -66,20 +66,21 @@ IDLE = 1e-4  #: part of the goal below which four patches may become one
 class PatchMarch:
     """Solves a problem in time on patches."""
 
-    def __init__(self, problem: Problem, task: Task, watch: Stopwatch) -> None:
-        self.problem, self.task, self.watch = problem, task, watch
+    def __init__(self, problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> None:
+        self.problem, self.task, self.watch, self._earlier = problem, task, watch, earlier
         self.form, self.asked = HybridForm.of(problem), asked_of(task)
         self.features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
-        self.goal = goal_of(task)
+        self.first = task.effort if earlier is None else earlier.first
+        self.goal = goal_of(task, self.first)
         self.pieces: list[Piece] = []
         self.finest = 0
         self._points: list[int] = []
         self._scales = np.zeros(len(problem.fields))
 
-    def run(self, earlier: Resolved | None) -> Resolved:
+    def run(self) -> Resolved:
         """March from start to end."""
         with self.watch.stage("patches"), blas_threads(0.0):
-            across, tree = first_tree(self.problem, self.task, earlier)
+            across, tree = first_tree(self.problem, self.task, self._earlier)
             system, tree = self._first(tree)
             self._scales = np.maximum(self._scales, self._driven(system))
         begun = tree
@@ -94,7 +95,7 @@ class PatchMarch:
                 with self.watch.stage("patches"), blas_threads(0.0):
                     system, tree = self._divided_anew(system, tree, t, y, end)
         plan = foreseen(begun, self.features, self.form)
-        return Resolved(self._solution(), begun, across, plan, self.task.effort)
+        return Resolved(self._solution(), begun, across, plan, self.task.effort, self.first)
 
     # ---- patches --------------------------------------------------------------------------------------
 

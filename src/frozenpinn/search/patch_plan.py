@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 
@@ -15,7 +16,7 @@ from frozenpinn.basis.local.tree import Leaf, Tree
 from frozenpinn.errors import BudgetError
 from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.budget import amount, beside_others, physical_memory
-from frozenpinn.search.patches import ORDERS
+from frozenpinn.search.patches import ORDERS, OnPatches
 from frozenpinn.search.patches import Patches as Asked
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
@@ -24,7 +25,7 @@ Array = np.ndarray
 ACROSS = 5  #: patches along the longest edge, if nothing is known
 TURN = 1.7  #: by how much a boundary may turn in one patch
 SHARE = 0.5  #: of the tolerance that the highest modes of all patches may carry, at first
-FINER = 3.0  #: power of the effort with which this share falls
+FINER = 2.0  #: power of the effort with which this share falls
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,16 @@ class PatchPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Resolved:
-    """What a solve on patches has taught: its solution, the tree it began with, and what it took."""
+class Resolved(OnPatches):
+    """What a solve on patches has taught: its solution, the tree, what it took, the first effort, and why patches."""
 
     solution: Solution
     tree: Tree
     across: int
     plan: PatchPlan
     effort: float
+    first: float
+    why: str = ""
 
     @property
     def cost(self) -> PatchPlan:
@@ -109,17 +112,19 @@ def first_tree(problem: Problem, task: Task, earlier: Resolved | None) -> tuple[
     if earlier is not None:
         across = max(2, round((more if is_finer else fewer) * earlier.across))
     tree = Tree.of(problem.domain, across)
-    tree = tree.refined_while(lambda leaf: leaf.angle > TURN, asked.levels)
+    tree = tree.refined_while(lambda leaves: [leaf.angle > TURN for leaf in leaves], asked.levels)
     if earlier is None or not (is_finer and asked.adaptive):
         return across, tree
     basis = earlier.solution.pieces[0].expansions[0].basis
     assert isinstance(basis, PatchBasis)
     shares = np.array([(a, b) for a in (0.02, 0.35, 0.65, 0.98) for b in (0.02, 0.35, 0.65, 0.98)])
 
-    def too_wide(leaf: Leaf) -> bool:
-        x = leaf.lower + shares * (leaf.upper - leaf.lower)
-        width = float(np.max(leaf.upper - leaf.lower))
-        return width > 1.05 * float(np.min(basis.widths(x)))
+    def too_wide(leaves: Sequence[Leaf]) -> Array:
+        corners = np.array([(leaf.lower, leaf.upper) for leaf in leaves]).reshape(-1, 2, 2)
+        lengths = corners[:, 1] - corners[:, 0]
+        x = corners[:, :1] + shares * lengths[:, None]
+        widths = basis.widths(x.reshape(-1, 2)).reshape(len(leaves), -1)
+        return np.asarray(np.max(lengths, axis=1) > 1.05 * np.min(widths, axis=1))
 
     return across, tree.refined_while(too_wide, asked.levels + 1)
 
@@ -140,9 +145,9 @@ def check_memory(plan: PatchPlan, task: Task) -> None:
         )
 
 
-def goal_of(task: Task) -> float:
-    """Return what the highest modes of all patches may carry, relative to the solution."""
-    return SHARE * (task.tolerances.solution or 1e-6) / task.effort**FINER
+def goal_of(task: Task, first: float) -> float:
+    """Return what the highest modes of all patches may carry, relative to the solution, after a first solve."""
+    return SHARE * (task.tolerances.solution or 1e-6) * (first / task.effort) ** FINER
 
 
 def described(patches: PatchSet, features: LocalFeatures) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from frozenpinn.assembly.collocation import Function, Nothing
-from frozenpinn.assembly.hybrid import Assembly, Condensed, Element, Places, trace_numbers
+from frozenpinn.assembly.hybrid import Assembly, Blocks, Condensed, Element, Places, constrained_blocks, trace_numbers
 from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.local.basis import PatchBasis
@@ -45,6 +45,7 @@ from frozenpinn.search.patch_plan import (
 )
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
+from frozenpinn.static.estimate import PATCHES
 from frozenpinn.static.judging import held_out_residual, warn_if_singular
 from frozenpinn.static.start import SolutionStart, read_start
 
@@ -56,14 +57,17 @@ STEPS = 25  #: of Newton's method
 # ---- one solve --------------------------------------------------------------------------------------
 
 
-def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> Resolved:
+def solve_on_patches(
+    problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch, why: str = ""
+) -> Resolved:
     """Solve a static problem on patches, which are quartered until their highest modes carry little enough."""
     form, asked = HybridForm.of(problem), asked_of(task)
     features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
     start: Function = read_start(task.start, problem) or Nothing()
     if earlier is not None:
         start = SolutionStart(earlier.solution.jet_values)
-    goal = goal_of(task)
+    first = task.effort if earlier is None else earlier.first
+    goal = goal_of(task, first)
     announce = partial(watch.announce, "patches")
     with watch.stage("patches"), blas_threads(0.0):
         across, tree = first_tree(problem, task, earlier)
@@ -77,20 +81,23 @@ def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, wat
                 break
             start = start if form.is_linear else solved.function
             tree = tree.refined(within)
-        return _result(problem, task, solved, across, len(marked))
+        why = why if earlier is None else earlier.why
+        found = _result(problem, task, solved, len(marked), why)
+        return Resolved(found, tree, across, solved.system.plan, task.effort, first, why)
 
 
-def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: int) -> Resolved:
+def _result(problem: Problem, task: Task, solved: Solved, finest: int, why: str) -> Solution:
     """Return the solution with all that is known of it."""
     system, changes = solved.system, solved.changes
     left = held_out_residual(problem, solved.function)
     singular = solved.condensed.weakest
     warn_if_singular(singular, problem, task.rules.static)
-    tree, plan = system.patches.tree, system.plan
+    plan = system.plan
     label = described(system.patches, system.features)
-    trajectory = SteadyState(solved.coefficients, "patches", Work(len(changes), len(changes)))
-    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator="patches")
-    solution = Solution(
+    trajectory = SteadyState(solved.coefficients, PATCHES, Work(len(changes), len(changes)))
+    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator=PATCHES)
+    reason = f"the domain is divided into {label}" + (f", as {why}" if why else "")
+    return Solution(
         problem,
         (piece,),
         sampler="local",
@@ -100,10 +107,11 @@ def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: i
         operations=plan.operations,
         notes=notes_on(finest, task),
         provenance=task,
-        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
-        decisions=(Decision("patches", f"the domain is divided into {label}"),),
+        facts=StaticFacts(
+            label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left, solved.highest
+        ),
+        decisions=(Decision("patches", reason),),
     )
-    return Resolved(solution, tree, across, plan, task.effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +138,12 @@ class PatchSystem:
         self._traces, fields = features.order + 1, len(form.fields)
         self._size = len(patches.faces) * self._traces * fields
         self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        constraints = form.problem.constraints
+        if constraints:
+            more = self._size + np.arange(len(constraints))
+            self._numbers = [np.column_stack([own, np.tile(more, (len(own), 1))]) for own in self._numbers]
+        area = sum(patch.area for patch in patches.patches)
+        self._values = np.array([c.value * (area if c.point is None else 1.0) for c in constraints])
         self._kept: dict[int, Element] = {}
         self._room = 5e8  # bytes of functions at their places that are kept
 
@@ -155,8 +169,27 @@ class PatchSystem:
         for k in range(len(self.patches.groups)):
             element = self.element(k)
             about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
-            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
-        return Condensed.of(parts, self._size)
+            blocks = Assembly(self.form, element, about).blocks()
+            parts.append((self._numbers[k], self._constrained(k, blocks) if len(self._values) else blocks))
+        return Condensed.of(parts, self._size, self._values)
+
+    def _constrained(self, k: int, blocks: Blocks) -> Blocks:
+        """Add multipliers of constraints: means have integrals as rows and as columns, points as columns."""
+        element, fields = self.element(k), self.form.fields
+        group, constraints = self.patches.groups[k], self.form.problem.constraints
+        rows = np.zeros((len(group), len(constraints), len(fields), element.size))
+        columns = np.zeros((1, len(fields), element.size, len(constraints)))
+        for n, constraint in enumerate(constraints):
+            i = fields.index(constraint.field)
+            columns[0, i, :, n] = rows[:, n, i] = element.inside.weights @ element.inside.values
+            if constraint.point is not None:
+                rows[:, n] = 0.0
+                owner = int(self.basis.owners(constraint.point)[0])
+                if owner in group:
+                    place = (constraint.point - self.basis.boxes[owner, 0]) / self.basis.boxes[owner, 1]
+                    rows[group.index(owner), n, i] = (self.features.values(place, ((0, 0),))[0] @ element.mixing)[0]
+        size = len(fields) * element.size
+        return constrained_blocks(blocks, columns.reshape(1, size, -1), rows.reshape(len(group), -1, size))
 
     def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
         """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
@@ -218,9 +251,19 @@ class Solved:
         """The solution as a function."""
         return PatchFunction(self.system.basis, self.coefficients)
 
+    @cached_property
+    def tails(self) -> Array:
+        """The squared norm of the highest modes of each patch, relative to that of the solution; worst field."""
+        return tails(self.system.patches, self.local, self.system.features.order)
+
+    @property
+    def highest(self) -> float:
+        """What the highest modes of all patches carry, relative to the solution."""
+        return float(np.sqrt(np.sum(self.tails)))
+
     def unresolved(self, goal: float) -> list[Cell]:
         """Return the leaves of patches that carry more than their share in their highest modes."""
-        return unresolved(self.system.patches, tails(self.system.patches, self.local, self.system.features.order), goal)
+        return unresolved(self.system.patches, self.tails, goal)
 
 
 def _local_jets(

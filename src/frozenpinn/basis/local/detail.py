@@ -11,6 +11,7 @@ from frozenpinn.basis.local.patches import PatchSet
 from frozenpinn.basis.local.tree import Cell
 
 Array = np.ndarray
+DENSE = 4.0  #: times the share of the tolerance that the highest modes of one patch may carry for its area
 
 
 def tails(patches: PatchSet, local: Sequence[Array], order: int, sizes: Array | None = None) -> Array:
@@ -34,11 +35,16 @@ def squared_sizes(local: Sequence[Array]) -> Array:
 
 
 def unresolved(patches: PatchSet, found: Array, goal: float) -> list[Cell]:
-    """Return the leaves of patches that carry more than their share of a goal in their highest modes."""
-    if np.sqrt(np.sum(found)) <= goal:
-        return []
-    order = np.argsort(-found)
-    below = np.cumsum(found[order][::-1])[::-1]  # what would be left without refining from here on
-    limit = 0.5 * goal**2 / len(found)
-    chosen = order[(below > 0.3 * goal**2) & (found[order] > limit)]
-    return [cell for n in chosen.tolist() for cell in patches.patches[n].cells]
+    """Return the leaves of patches that carry more than their share of a goal in their highest modes.
+
+    A thin cut that is not resolved carries little, and may still spoil waves all over the domain: where the modes are
+    larger than elsewhere by far, for the area of the patch, it is quartered, too.
+    """
+    least, areas = 1e-4, np.array([patch.area for patch in patches.patches])
+    dense = found * np.sum(areas) / areas > (DENSE * goal) ** 2
+    chosen = dense & (found > least * goal**2)
+    if np.sum(found) > goal**2:
+        order = np.argsort(-found)
+        below = np.cumsum(found[order][::-1])[::-1]  # what would be left without refining from here on
+        chosen[order] |= (below > 0.3 * goal**2) & (found[order] > 0.5 * goal**2 / len(found))
+    return [cell for n in np.flatnonzero(chosen).tolist() for cell in patches.patches[n].cells]
