@@ -111,11 +111,11 @@ def test_reaction_and_diffusion():
 
 
 def test_patches_follow_what_is_carried_along():
-    s = 0.08
+    s = 0.07
     problem = fp.Problem(
         "u_t = y*u_x - x*u_y", DISK, (0, np.pi / 2), f"exp(-((x - 0.5)**2 + y**2)/{2 * s * s})", fp.Free()
     )
-    solution = solved(problem, 1e-2, across=5, order=6)
+    solution = solved(problem, 1e-2, across=6, order=5)
     assert solution.status == "converged"
     assert len({len(piece.expansions[0].basis.boxes) for piece in solution.pieces}) > 1
     assert gap(solution, lambda x, y, t: np.exp(-((y - 0.5) ** 2 + x**2) / (2 * s * s)), np.pi / 2) < 1e-2
