@@ -38,7 +38,7 @@ from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
-from frozenpinn.statement.structure import Kind, kinds
+from frozenpinn.statement.structure import Kind, kinds, mutually_determined
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
@@ -431,6 +431,7 @@ class Problem:
         together = [set(condition.fields) for condition in self.conditions]
         moving = {e.field for e in self.equations if e.order}
         together += [{e.field, *(jet.field for jet in e.mass if jet.field in moving)} for e in self.equations]
+        together += [set(group) for group in mutually_determined(self)]
         together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]
