@@ -90,7 +90,7 @@ def to_xarray(
     {'x': 2, 't': 3}
     """
     problem, more = self.problem, table_of_expressions(self, expressions)
-    names = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
+    names = problem.arguments
     wanted = "coordinates and times are lists of real numbers"
     given = [None if w is None else reals(w, wanted, EvaluationError) for w in _placed(where, named, names)]
     d = problem.stated.dimension
@@ -281,8 +281,7 @@ def _placed(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]
 
 def _columns(solution: Solution, dataset: xarray.Dataset) -> tuple[str, ...]:
     """Return coordinates, time, fields and expressions, in this order."""
-    when = () if solution.problem.is_static else ("t",)
-    own = (*solution.problem.stated.coordinates, *when, *solution.problem.fields)
+    own = (*solution.problem.arguments, *solution.problem.fields)
     return (*own, *(str(name) for name in dataset.data_vars if name not in own))
 
 

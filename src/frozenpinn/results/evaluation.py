@@ -36,8 +36,7 @@ def arranged(
     A static solution is called without t.
     """
     d = problem.stated.dimension
-    known = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
-    where = _in_order(where, named, known) if named else where
+    where = _in_order(where, named, problem.arguments) if named else where
     arrays = [reals(w, "coordinates and times are real numbers, or arrays of them", EvaluationError) for w in where]
     if problem.is_static:
         arrays = [*_without_time(arrays, problem), np.zeros(())]
@@ -163,7 +162,7 @@ def check_inside(problem: Problem, x: Array, times: Array, domain: Domain | None
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
     """Return uniform test points (random ones beyond two dimensions) and uniform times."""
     check_grid_size(points, times, 1)
-    t = np.zeros(1) if problem.is_static else np.linspace(*problem.time, times)
+    t = problem.moments(times)
     d = problem.domain.dimension
     if d == 1:
         return problem.domain.sample(points, "uniform").x, t

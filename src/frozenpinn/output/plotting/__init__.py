@@ -93,8 +93,7 @@ def _sheet(
     ]
     if problem.stated.dimension > 1:
         if when is None:
-            when = np.zeros(1) if problem.is_static else np.linspace(*problem.time, 1 if ax is not None else 4)
-            when = when if ax is None or problem.is_static else np.array(problem.time[1:])
+            when = problem.moments(4) if ax is None else np.array(problem.time[1:])
         return frame_panels(drawn, when, labels, flow, title)
     if problem.is_static:
         return curve_panels(drawn, labels, title)
