@@ -269,17 +269,13 @@ def equispaced(n: int) -> tuple[Array, Array]:
 TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform, "spectral": gauss}
 
 
-def _random(n: int, d: int, rng: np.random.Generator) -> Array:
-    return rng.random((n, d))
-
-
 def _latin_hypercube(n: int, d: int, rng: np.random.Generator) -> Array:
     strata = rng.permuted(np.tile(np.arange(n), (d, 1)), axis=1).T
     return (strata + rng.random((n, d))) / n
 
 
 SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
-    "random": _random,
+    "random": lambda n, d, rng: rng.random((n, d)),
     "latin-hypercube": _latin_hypercube,
     "sobol": sobol,
 }

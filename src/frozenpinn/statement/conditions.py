@@ -291,8 +291,11 @@ def _translate(
 ) -> list[LinearCondition | BoundaryLaw]:
     if isinstance(condition, Periodic):
         raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
-    if isinstance(condition, str):
-        return _from_text(condition, side, fields, jets, parameters)
+    if isinstance(condition, str):  # one condition for each real part of each component that it sets
+        scope = replace(parameters.scope(jets, fields, normal=True), normal=outward(side, jets, parameters))
+        parts = [expanded(part) for part in flat(parse_sides(condition, scope))]
+        own = [part for part in parts if part != 0] or parts[:1]
+        return [_from_residual(part, condition, side, fields, jets, parameters) for part in own]
     named, composites = getattr(condition, "field", None), parameters.composites
     known = [*composites.names, *fields]
     if named is not None and not (isinstance(named, str) and named in known):
@@ -366,16 +369,6 @@ def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: P
     residual = residual.xreplace(table)
     fields = tuple(dict.fromkeys(jet.field for jet in jets.jets_in(residual).values()))
     return BoundaryLaw(side, residual, text, fields, jets, parameters, normal_symbols(len(jets.x)))
-
-
-def _from_text(
-    text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition | BoundaryLaw]:
-    """Translate a text: one condition for each real part of each component that it sets."""
-    scope = replace(parameters.scope(jets, fields, normal=True), normal=outward(side, jets, parameters))
-    parts = [expanded(part) for part in flat(parse_sides(text, scope))]
-    own = [part for part in parts if part != 0] or parts[:1]
-    return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
 
 
 def _from_residual(
