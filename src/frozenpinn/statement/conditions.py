@@ -152,13 +152,8 @@ class LinearCondition:
         return f"LinearCondition({self.side.name}: {self.text})"
 
 
-def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
+def _periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
     """Return the axes that the conditions declare periodic."""
-    given = list(boundary.values()) if isinstance(boundary, Mapping) else [boundary]
-    if not any(isinstance(condition, Periodic) for condition in given):
-        return []
-    if not isinstance(domain, Box):
-        raise ProblemError(f"only boxes can be periodic, not {domain!r}; write another condition than Periodic().")
     if not isinstance(boundary, Mapping):
         return list(range(domain.dimension))
     sides = [domain.side(name) for name, condition in boundary.items() if isinstance(condition, Periodic)]
@@ -173,9 +168,12 @@ def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
 
 def with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Domain, Boundary | None]:
     """Return the domain with the axes that the conditions declare periodic, and the other conditions."""
-    axes = periodic_axes(boundary, domain)
-    if not axes or not isinstance(domain, Box):
+    given = boundary.values() if isinstance(boundary, Mapping) else [boundary]
+    if not any(isinstance(condition, Periodic) for condition in given):
         return domain, boundary
+    if not isinstance(domain, Box):
+        raise ProblemError(f"only boxes can be periodic, not {domain!r}; write another condition than Periodic().")
+    axes = _periodic_axes(boundary, domain)
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
