@@ -10,9 +10,7 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.evolution.grading import along, steepest
 from frozenpinn.runtime.arrays import read_only
@@ -34,12 +32,6 @@ class StateField:
         """Return the values at points (n, d); on whole tensor grids axis by axis."""
         basis = self.space.network
         lifted = self.space.data(t, self.order)[:, None] if basis.lift_size else None
-        if isinstance(basis, ProductNetwork):
-            axes, places = zip(*(np.unique(c, return_inverse=True) for c in x.T), strict=True)
-            shape = tuple(map(len, axes))
-            if np.prod(shape) <= len(x):
-                full = basis.tensor(self.coefficients[:, None], lifted)
-                return on_grid(basis.factors, axes, self.terms, full)[..., 0][places]
         return basis.combine(x, self.terms, self.coefficients[:, None], lifted)[:, 0]
 
 

@@ -149,12 +149,19 @@ def grid_points(axes: Sequence[Array]) -> Array:
     return x.reshape(len(axes), -1).T
 
 
-def axes_of(x: Array) -> list[Array] | None:
+FEW_PLACES = 64  #: among which no grid is looked for
+
+
+def axes_of(x: Array, least: int = 0) -> list[Array] | None:
     """Return the coordinates of which points (n, d) are the grid, as :func:`grid_points` orders them; None if of none.
+
+    Fewer than ``least`` points are not looked at.
 
     >>> axes_of(grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0, 8.0])]))
     [array([0., 1.]), array([5., 6., 8.])]
     """
+    if len(x) < least:
+        return None
     if x.flags.writeable:
         return _axes_of(x)
     for known, axes in _SEEN:
