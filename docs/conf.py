@@ -35,6 +35,7 @@ suppress_warnings = ["config.cache", "ref.python"]  # attributes of several clas
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # "at()" instead of "Problem.at()", which is cut off
 napoleon_numpy_docstring, napoleon_google_docstring = True, False
 napoleon_use_rtype = napoleon_use_param = False
 napoleon_use_ivar = True

@@ -311,7 +311,9 @@ def _grouped(
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'beta'?`` if a known name is close to ``name``, else nothing."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
+    known = list(map(str, known))
+    alike = [own for own in known if own.lower() == str(name).lower()]
+    close = difflib.get_close_matches(str(name), known, n=1) or alike
     return f" Did you mean '{close[0]}'?" if close else ""
 
 

@@ -59,7 +59,12 @@ class Model:
         self.problem, self._task = problem, task
         self.names = tuple(problem.parameters.constants)
         if not self.names:
-            raise SettingsError("the problem has no number among its parameters: a model would have no arguments.")
+            functions = problem.given.get("parameters", {})
+            those = f" ({choices(functions)}: functions, or text)" if functions else ""
+            raise SettingsError(
+                f"the problem has no number among its parameters{those}, so that a model has no arguments; write for "
+                "example parameters={'k': '1 + a*x', 'a': 0.5}."
+            )
         self._known = Hints()
         if problem.is_static:
             self._prepare()
@@ -166,7 +171,7 @@ class Model:
                 f"'{name}' is a function, and a model changes numbers: write it with numbers in it, such as "
                 f"parameters={{'{name}': 'a*sin(pi*x)', 'a': 1.0}}; {known}"
             )
-        raise SettingsError(f"'{name}' is not one of them: {known}")
+        raise SettingsError(f"there is no parameter '{name}'; {known}")
 
     def _solved(self, values: Mapping[str, Any]) -> Solved:
         for name, value in values.items():

@@ -286,6 +286,7 @@ def test_broken_toml(refused, tmp_path, content):
         ({}, "[bondary]\nleft = 0\n", "unknown key 'bondary'; the keys are 'boundary', "),
         ({}, "[bondary]\nleft = 0\n", "Did you mean 'boundary'?"),
         ({"lower": "0\nmiddle = 3"}, "", "unknown key 'middle' in the domain; the keys are"),
+        ({"lower": "0\nuper = 3"}, "", "'lower', 'upper' and 'periodic'. Did you mean 'upper'? Other shapes need"),
         ({"equation": None}, "", "the key 'equation' is missing."),
         ({"initial": None}, "", "the key 'initial' is missing; a static problem has neither"),
         ({"upper": None}, "", "the domain needs the keys 'lower' and 'upper'."),

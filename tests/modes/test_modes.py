@@ -403,6 +403,8 @@ def test_other_statements_that_are_no_eigenvalue_problems():
         fp.Problem("u_t = u_xx + lam*u", interval, (0, 1), 0, "u = 0", parameters=lam)
     with pytest.raises(fp.ProblemError, match=r"the constraint 'mean\(u\) = 0' can't be combined with an eigenvalue"):
         fp.Problem("-u_xx = lam*u", interval, boundary="u_n = 0", parameters=lam, constraint="mean(u) = 0")
+    with pytest.raises(fp.ProblemError, match=r"the constraint 'u\(0\) = 1' can't.* conditions at a point have zero"):
+        fp.Problem("-u_xx = lam*u", interval, boundary="u_n = 0", parameters=lam, constraint="u(0) = 1")
 
 
 def test_calls_that_make_no_sense():

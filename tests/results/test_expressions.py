@@ -130,7 +130,10 @@ def test_tables_and_files(rod, flow, tmp_path):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda s: s("v_x", 0.5, 0), r"unknown name 'v_x'\. Names that can be used here: fields 'u'"),
+        (
+            lambda s: s("v_x", 0.5, 0),
+            r"^unknown name 'v_x'\. Names that can be used here: fields 'u'; .*; parameters 'k'\. Did you mean 'u_x'\?",
+        ),
         (lambda s: s("u_tt", 0.5, 0), "'u_tt' has more time derivatives than the equation of 'u', which is of order 1"),
         (lambda s: s("u_x", 0.5, 0, derivative="x"), "'u_x' names its fields and derivatives itself"),
         (lambda s: s("u_x", 2.0, 0), r"the point \(2\) lies outside the domain"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.geometry.points import gauss
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,24 @@ def test_flux_through_the_boundary_of_a_static_solution(disk):
     assert disk.integral("x**2 + y**2", side="all") == pytest.approx(2 * np.pi, rel=1e-9)
     assert disk.integral() == pytest.approx(np.pi / 2, rel=1e-7)  # u = r²
     assert dict(disk.integral({"area": "1"})) == {"area": pytest.approx(np.pi)}
+
+
+def test_the_normal_of_a_side(disk):
+    assert disk.integral("nx*u_x + ny*u_y", side="boundary") == pytest.approx(4 * np.pi, rel=1e-7)
+    assert disk.integral("dot(n, grad(u)) + dn(x*u)", side="all") == pytest.approx(4 * np.pi, rel=1e-7)
+    assert disk.integral("x*nx", side="all") == pytest.approx(np.pi, rel=1e-9)
+    curve = ["0.5*cos(2*pi*s)", "0.5*sin(2*pi*s)"]
+    assert disk.integral("nx*u_x", along=curve) == pytest.approx(np.pi / 2, rel=1e-7)
+    with pytest.raises(fp.FrozenPinnError, match=r"n = \[nx, ny\] is known in boundary conditions and on sides only"):
+        disk("nx*u_x", 0.1, 0.2)
+
+
+def test_long_rules_of_quadrature_are_made_at_once():
+    """A force at the corner of a clamped beam is singular: the rules go on to their end."""
+    nodes, weights = gauss(2**16)
+    assert len(nodes) == 2**16
+    assert np.all(np.diff(nodes) > 0)
+    assert weights @ np.cos(50 * nodes) == pytest.approx(np.sin(50) / 50, abs=1e-14)
 
 
 def test_ends_of_an_interval_are_sides(wave):

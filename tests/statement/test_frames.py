@@ -174,6 +174,7 @@ def test_coefficients_that_are_infinite_on_the_axis(equation, domain, coordinate
         ("1 - r", "lap(u)", False),
         (lambda r: 1 - r, "lap(u)", False),
         ("1 - r**2", "lap(u) + u_r", False),
+        ("1 - r**2", "lap(u) + where(r < 0.5, 0, 1)*u", True),
     ],
 )
 def test_what_is_not_even_around_the_axis(initial, equation, smooth):

@@ -204,7 +204,7 @@ def _undetermined(problem: Problem) -> list[Finding]:
     if problem.parameters.unknown:
         return found
     for name in undetermined_fields(problem):
-        if not any(constraint.field == name for constraint in problem.constraints):
+        if not any(constraint.field == name and constraint.picks for constraint in problem.constraints):
             text = (
                 f"'{name}' is determined up to a constant: equations and conditions contain nothing but its "
                 f"derivatives, and constants are the null space. Add constraint='mean({name}) = 0', or its value at a "
@@ -221,7 +221,8 @@ def _surplus(problem: Problem) -> list[Finding]:
     alone = len(problem.fields) == 1 and problem.spatial_order(problem.fields[0]) == 2
     most = 1 if alone else problem.domain.dimension + 1  # bodies may turn, and beams tilt
     found, free = [], dict.fromkeys(undetermined_fields(problem), most)
-    for constraint in problem.constraints if valued.isdisjoint(problem.jets.quantities) else ():
+    picking = [constraint for constraint in problem.constraints if constraint.picks]
+    for constraint in picking if valued.isdisjoint(problem.jets.quantities) else ():
         if constraint.field not in valued and not free.get(constraint.field):
             text = (
                 f"the constraint '{constraint.text}' is one too many: '{constraint.field}' is determined without it. "

@@ -190,6 +190,7 @@ def nondimensional(problem: Problem, scales: Scales) -> Problem:
         laws=tuple(law.in_units({name: scales.exact_unit(name) for name in law.fields}) for law in problem.laws),
         initial={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial.items()},
         initial_velocity={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.initial_velocity.items()},
+        guess={n: d.scaled(1 / scales.exact_unit(n)) for n, d in problem.guess.items()},
         constraints=tuple(replace(c, value=c.value / scales.unit(c.field)) for c in problem.constraints),
         interfaces=None
         if problem.interfaces is None

@@ -253,7 +253,14 @@ def boundary_rows(
         joints += periodic_functionals(problem, fields, per_side, method, rng)
     if problem.interfaces is not None:
         joints += interface_functionals(problem, fields, per_side)
+    joints += _at_points(problem, fields)
     return BoundaryRows(tuple(functionals), tuple(joints), tuple(values), problem.time)
+
+
+def _at_points(problem: Problem, fields: Sequence[str]) -> list[Functional]:
+    """Return the homogeneous conditions of an eigenproblem at points, as rows."""
+    own = ((c.point, Term(c.field, Derivative(c.alpha))) for c in problem.constraints if c.field in fields)
+    return [Functional(((point, (term,)),)) for point, term in own if point is not None]
 
 
 def periodic_functionals(

@@ -280,10 +280,10 @@ class Collocation:
         return [np.multiply(r, s[:, None], out=r) for r, s in zip(rows, shares, strict=True)], data, scales
 
     def _constraints(self) -> list[tuple[str, Array, float]]:
-        zero, found = Derivative((0,) * self.hidden.dimension), []
+        found = []
         for constraint in self.problem.constraints:
             x = self.points.x if constraint.point is None else constraint.point
-            features = self.hidden.operator(x, [Term(constraint.field, zero)])
+            features = self.hidden.operator(x, [Term(constraint.field, Derivative(constraint.alpha))])
             own = self._inner**2 @ features if constraint.point is None else features[0]
             found.append((constraint.field, own, constraint.value))
         return found

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from frozenpinn.assembly.discretisation import Discretisation, discretise
+from frozenpinn.assembly.eliminated_discretisation import EliminatedDiscretisation
 from frozenpinn.assembly.laws import Laws
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.modal_equations import modal_load
+from frozenpinn.assembly.nonlinear import PointwisePart
 from frozenpinn.operators import Dense, Operator
 from frozenpinn.runtime.arrays import read_only
 
@@ -22,20 +24,37 @@ Array = np.ndarray
 class ConstrainedDiscretisation(Discretisation):
     """∂ₜᵐ c next to L c + b(t) + n(t, c) among all rates that obey the boundary laws."""
 
+    eliminated: EliminatedDiscretisation | None = field(kw_only=True, default=None)
+
     @cached_property
     def free(self) -> Discretisation:
         """The same without the laws."""
-        return Discretisation(self.problem, self.spaces, self.stage, self.rcond, self.projected)
+        plain = Discretisation(self.problem, self.spaces, self.stage, self.rcond, self.projected)
+        return plain if self.eliminated is None else self.eliminated
+
+    @property
+    def elimination(self) -> EliminatedDiscretisation | None:
+        """What eliminates fields without a time derivative."""
+        return self.eliminated
 
     @cached_property
     def laws(self) -> Laws:
         """What corrects the rates."""
-        return Laws(self.problem, self.spaces, self.layout)
+        if self.eliminated is None:
+            return Laws(self.problem, self.spaces, self.layout)
+        determined = self.eliminated.determined
+        return Laws(self.problem, determined.whole.spaces, determined.layout, determined)
 
     def truncated(self, ranks: Sequence[int], judge_again: bool = False) -> Discretisation:
         """Return the discretisation in the leading functions of each space."""
         spaces = [space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True)]
-        return discretise(self.problem, spaces, self.rcond, self.stage)
+        others = () if self.eliminated is None else self.eliminated.determined.spaces
+        return discretise(self.problem, [*spaces, *others], self.rcond, self.stage)
+
+    @property
+    def pointwise(self) -> PointwisePart | None:
+        """The terms of all equations that are evaluated at the points."""
+        return self.free.pointwise
 
     # ---- the parts -----------------------------------------------------------------------------
 
@@ -47,7 +66,7 @@ class ConstrainedDiscretisation(Discretisation):
         free, start = self.free.linear, self.time[0]
         slopes = np.concatenate([free.position.dense(), free.dense_velocity], axis=1)
         state = np.zeros(self.size) if self.laws.has_constant_coefficients else self.initial_state
-        found = self.laws.jacobian(start, self.layout.split(state), slopes @ state, slopes)
+        found = self.laws.jacobian(start, state, slopes @ state, slopes)
         count = self.layout.coefficients
         velocity = Dense(found[:, count:]) if len(self.layout.moving) else None
         return LinearPart(Dense(found[:, :count]), velocity, self.layout)
@@ -82,7 +101,7 @@ class ConstrainedDiscretisation(Discretisation):
     def rhs(self, t: float, y: Array) -> Array:
         """Return y'."""
         free = self.free.rhs(t, y)
-        return self._joined(self.laws.rates(t, self.layout.split(y), self._highest(free)), free)
+        return self._joined(self.laws.rates(t, y, self._highest(free)), free)
 
     def rates(self, times: Array, states: Array) -> Array:
         """Return y' at several times, shape (m, size)."""
@@ -114,7 +133,7 @@ class ConstrainedDiscretisation(Discretisation):
         if self.has_constant_coefficients:
             return self.linear.matrix
         free, rates = self.free.jacobian(t, y), self._highest(self.free.rhs(t, y))
-        found = self.laws.jacobian(t, self.layout.split(y), rates, self._highest(free))
+        found = self.laws.jacobian(t, y, rates, self._highest(free))
         return self._joined(found, free)
 
     def jacobian_operator(self, t: float, y: Array) -> Operator:
@@ -138,7 +157,7 @@ class LawfulForcing:
     """What is left of the rates where the state vanishes; for laws with constant coefficients, the whole forcing."""
 
     def __init__(self, system: ConstrainedDiscretisation) -> None:
-        self._system, self._nothing = system, system.layout.split(np.zeros(system.size))
+        self._system, self._nothing = system, np.zeros(system.size)
 
     @property
     def is_constant(self) -> bool:

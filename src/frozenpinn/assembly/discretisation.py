@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from frozenpinn.operators.symmetry import keep_split, keep_structure
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.statement.points import refuse_points
 from frozenpinn.statement.problem import Problem
+
+if TYPE_CHECKING:
+    from frozenpinn.assembly.eliminated_discretisation import EliminatedDiscretisation
 
 Array = np.ndarray
 _AT_ONCE = 256  # times at which values at all points are held together, …
@@ -83,6 +87,17 @@ class Discretisation:
         if self.judged is not None:
             return self.judged.layout
         return StateLayout(tuple(s.network.size for s in self.spaces), tuple(s.order for s in self.spaces))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields in a state."""
+        own = {name for space in self.spaces for name in space.fields}
+        return tuple(name for name in self.problem.fields if name in own)
+
+    @property
+    def elimination(self) -> EliminatedDiscretisation | None:
+        """What eliminates fields without a time derivative; None if there are none."""
+        return None
 
     @property
     def coefficients(self) -> int:
@@ -386,11 +401,19 @@ def discretise(
     refuse_points(problem)
     spaces = (spaces,) if isinstance(spaces, Space) else tuple(spaces)
     stage = Stage.whole(problem) if stage is None else stage
-    if is_constant_on_products(problem, spaces):
+    if not problem.determined and is_constant_on_products(problem, spaces):
         return Discretisation(problem, spaces, stage, rcond, *constant_part(problem, spaces))
-    projected = project(problem, spaces, rcond)
+    if problem.determined:
+        from frozenpinn.assembly.eliminated_discretisation import eliminate
+
+        eliminated = eliminate(problem, spaces, rcond, stage)
+        spaces, projected = eliminated.spaces, eliminated.projected
+        if not any(space.laws for space in spaces):
+            return eliminated
+    else:
+        eliminated, projected = None, project(problem, spaces, rcond)
     if any(space.laws for space in spaces):
         from frozenpinn.assembly.constrained_discretisation import ConstrainedDiscretisation
 
-        return ConstrainedDiscretisation(problem, spaces, stage, rcond, projected)
+        return ConstrainedDiscretisation(problem, spaces, stage, rcond, projected, eliminated=eliminated)
     return Discretisation(problem, spaces, stage, rcond, projected)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import scipy.linalg as sla
@@ -28,7 +29,11 @@ from frozenpinn.runtime.round_off import ALIKE, TINY
 from frozenpinn.statement.laws import BoundaryLaw
 from frozenpinn.statement.problem import Problem
 
+if TYPE_CHECKING:
+    from frozenpinn.assembly.determined import Determined, Follow
+
 Array = np.ndarray
+State: TypeAlias = Sequence[Sequence[Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +57,12 @@ class _Side:
 class Laws:
     """All laws of a system; the rates of change that they allow."""
 
-    def __init__(self, problem: Problem, spaces: Sequence[Space], layout: StateLayout) -> None:
+    def __init__(
+        self, problem: Problem, spaces: Sequence[Space], layout: StateLayout, determined: Determined | None = None
+    ) -> None:
         pull = 5.0  # rate at which a law is pulled to zero, in units of one over the duration
-        self.problem, self.spaces, self.layout = problem, tuple(spaces), layout
+        self.problem, self.spaces, self.layout, self.determined = problem, tuple(spaces), layout, determined
+        self.count = layout.coefficients if determined is None else determined.count  # coefficients that evolve
         duration = problem.time[1] - problem.time[0]
         placed = [entry for space in spaces for entry in space.laws]
         self.sides = [_prepared(problem, law, points, pull / duration) for law, points in placed]
@@ -76,15 +84,32 @@ class Laws:
     @cached_property
     def held(self) -> Array:
         """Which coefficients follow the laws: those of fields with the highest spatial derivatives in each."""
-        mask = np.zeros(self.layout.coefficients, dtype=bool)
+        mask = np.zeros(self.count, dtype=bool)
         for side in self.sides:
-            for name in leading_fields(side.law):
+            for name in leading_fields(side.law, self.problem.evolving):
                 mask[self.layout.blocks[self._index[name]]] = True
         return mask
 
+    # ---- fields that follow from those that evolve -----------------------------------------------------
+
+    def _whole(self, t: float, y: Array) -> State:
+        """Return a state with the coefficients of all fields, split by space and time order."""
+        if self.determined is None:
+            return self.layout.split(y)
+        z = self.determined(t, y)
+        return self.layout.split(self.determined.joined(y, z if np.all(np.isfinite(z)) else self.determined.start))
+
+    def _folded(self, columns: Array, follow: Follow | None) -> Array:
+        """Return derivatives by the state of all fields, in columns, as derivatives by what evolves."""
+        if follow is None or self.determined is None:
+            return columns
+        z = self.determined.other
+        own = np.concatenate([columns[:, : z.start], columns[:, z.stop :]], axis=1)
+        return np.asarray(own + columns[:, z] @ follow.slopes[:, : own.shape[1]])
+
     # ---- jets on the boundary ---------------------------------------------------------------------
 
-    def _jet(self, k: int, jet: Jet, t: float, state: Sequence[Sequence[Array]]) -> Array:
+    def _jet(self, k: int, jet: Jet, t: float, state: State) -> Array:
         """Return a jet at the points, from a state that is split by space and time order."""
         i = self._index[jet.field]
         value = self._maps[k, jet] @ state[i][jet.time]
@@ -109,7 +134,7 @@ class Laws:
 
     # ---- constraints on the rates -------------------------------------------------------------------
 
-    def _constraint(self, t: float, state: Sequence[Sequence[Array]]) -> tuple[Array, Array, list[list[Array]]]:
+    def _constraint(self, t: float, state: State, follow: Follow | None) -> tuple[Array, Array, list[list[Array]]]:
         """Return C and h at all points, without weights, and the values of lower jets."""
         rows, values, lowers = [], [], []
         for k, side in enumerate(self.sides):
@@ -124,7 +149,9 @@ class Laws:
                 if (k, jet) in self._lifts:
                     data = self.spaces[self._index[jet.field]].data(t, jet.time)
                     value += factor * (self._lifts[k, jet] @ data)
-            rows.append(out)
+            if follow is not None and self.determined is not None:
+                value += out[:, self.determined.other] @ follow.by_itself
+            rows.append(self._folded(out, follow))
             values.append(value)
             lowers.append(lower)
         return np.concatenate(rows), np.concatenate(values), lowers
@@ -146,9 +173,8 @@ class Laws:
 
         They are weighted as features are, with their singular values, so that rough functions do not count more.
         """
-        start = self.layout.split(np.zeros(self.layout.size))
-        t0, t1 = self.problem.time
-        rows = [self._constraint(t, state)[0] for t in (t0, 0.5 * (t0 + t1)) for state in (start, self._typical)]
+        nothing, (t0, t1) = np.zeros_like(self._typical), self.problem.time
+        rows = [self._at(t, y)[0] for t in (t0, 0.5 * (t0 + t1)) for y in (nothing, self._typical)]
         seen = self._seen[self.held]
         rows = [np.where(np.isfinite(r), r, 0.0)[:, self.held] * self._weights[:, None] * seen for r in rows]
         if len(self._weights) <= 16:  # few and independent
@@ -159,30 +185,38 @@ class Laws:
     @cached_property
     def _seen(self) -> Array:
         """The singular values of all functions, relative to the largest of their space."""
-        return np.concatenate([s.network.singular_values / s.network.singular_values[0] for s in self.spaces])
+        own = [s.network.singular_values / s.network.singular_values[0] for s in self.spaces]
+        return np.concatenate(own)[: self.count]
 
     @cached_property
-    def _typical(self) -> list[list[Array]]:
+    def _typical(self) -> Array:
         """A state that stands for others: the one that fits the initial data."""
-        y = np.zeros(self.layout.size)
+        y = np.zeros(self.count + len(self.layout.moving))
         x = self.spaces[0].network.points.x
         for block, space in zip(self.layout.blocks, self.spaces, strict=True):
+            if block.start >= self.count:
+                break
             values = [np.broadcast_to(self.problem.initial[n](x, self.problem.time[0]), len(x)) for n in space.fields]
             y[block] = space.network.projector() @ np.concatenate(values)
-        return self.layout.split(y)
+        return y
 
-    def rates(self, t: float, state: Sequence[Sequence[Array]], highest: Array) -> Array:
+    def _at(self, t: float, y: Array) -> tuple[Array, Array, list[list[Array]]]:
+        """Return C, h and lower jets for a state of what evolves."""
+        return self._constraint(t, self._whole(t, y), None if self.determined is None else self.determined.follow(t, y))
+
+    def rates(self, t: float, y: Array, highest: Array) -> Array:
         """Return the rates next to given ones that obey all laws."""
-        rows, value, _ = self._constraint(t, state)
+        rows, value, _ = self._at(t, y)
         rows, value = self._tests @ rows, self._tests @ value
         gap = rows @ highest + value
         out = highest.copy()
         out[self.held] -= _least(rows[:, self.held], gap)
         return out
 
-    def jacobian(self, t: float, state: Sequence[Sequence[Array]], highest: Array, slopes: Array) -> Array:
+    def jacobian(self, t: float, y: Array, highest: Array, slopes: Array) -> Array:
         """Return the derivative of :meth:`rates` by the state, given that of the rates of the equations, (R, size)."""
-        rows, value, lowers = self._constraint(t, state)
+        follow = None if self.determined is None else self.determined.follow(t, y)
+        rows, value, lowers = self._constraint(t, self._whole(t, y), follow)
         tests, held = self._tests, self.held
         own = tests @ rows[:, held]
         q, r = sla.qr(own.T, mode="economic", check_finite=False)
@@ -191,7 +225,10 @@ class Laws:
         found = highest.copy()
         found[held] -= own.T @ multipliers
         pull = tests.T @ multipliers
-        direct, indirect, start = np.zeros((len(value), self.layout.size)), np.zeros((len(held), self.layout.size)), 0
+        if follow is not None and self.determined is not None:
+            found = np.concatenate([found, follow.slopes[:, : self.count] @ found + follow.by_itself])
+        whole = (len(value), self.layout.size), (self.layout.coefficients, self.layout.size)
+        (direct, indirect), start = map(np.zeros, whole), 0
         for k, side in enumerate(self.sides):
             part = slice(start, start + len(side.points.x))
             start = part.stop
@@ -206,6 +243,9 @@ class Laws:
                         block = self.layout.blocks[self._index[top.field]]
                         scaled = np.reshape(factor * pull[part], (-1, 1)) * self._maps[k, jet]
                         indirect[block, columns] += self._maps[k, top].T @ scaled
+        direct, indirect = self._folded(direct, follow), self._folded(indirect, follow)
+        if follow is not None:
+            indirect = indirect[: self.count] + follow.slopes[:, : self.count].T @ indirect[self.count :]
         moved = slopes - indirect * held[:, None]
         out = moved.copy()
         change = tests @ (rows @ moved + direct)
@@ -270,7 +310,7 @@ class Laws:
         round_off = 1e-10  # part of usual factors of the highest time derivatives that determines nothing
         size = float(np.linalg.norm(y)) or 1.0
         for k, side in enumerate(self.sides):
-            there = [self._jet(k, jet, t, self.layout.split(y)) for jet in side.lower]
+            there = [self._jet(k, jet, t, self._whole(t, y)) for jet in side.lower]
             elsewhere = [np.full(len(side.points.x), size) for _ in side.lower]
             own, usual = (self._factors(side, t, lower) for lower in (there, elsewhere))
             largest = max(np.max(own), np.nanmax(usual, initial=0.0, where=np.isfinite(usual)))
@@ -283,7 +323,8 @@ class Laws:
 
     def _violation(self, t: float, y: Array) -> tuple[Array, Array]:
         """Return what is left of laws and of their time derivatives below the highest, and the derivatives by y."""
-        state, places = self.layout.split(y), np.cumsum([0, *(len(side.points.x) for side in self.sides)])
+        state, places = self._whole(t, y), np.cumsum([0, *(len(side.points.x) for side in self.sides)])
+        follow = None if self.determined is None else self.determined.follow(t, y)
         free = np.concatenate([self.held, self.held[self.layout.moving]])
         rows, gaps = [], []
         for level in range(max(len(side.levels) for side in self.sides)):
@@ -299,15 +340,16 @@ class Laws:
                     slopes = partials(*side.at(t), *values)
                 for jet, slope in zip(jets, slopes, strict=True):
                     own[part, self._columns(jet)] += np.reshape(slope, (-1, 1)) * self._maps[k, jet]
-            rows.append(self._tests @ np.where(free, own, 0.0))
+            rows.append(self._tests @ np.where(free, self._folded(own, follow), 0.0))
             gaps.append(self._tests @ left)
         return np.concatenate([np.zeros((0, len(y))), *rows]), np.concatenate([np.zeros(0), *gaps])
 
 
-def leading_fields(law: BoundaryLaw) -> list[str]:
-    """Return the fields with the highest derivatives in a law: they follow it, whatever the others do."""
-    orders = {name: max(j.order + j.time for j in law.jets_in() if j.field == name) for name in law.fields}
-    return [name for name in law.fields if orders[name] == max(orders.values())]
+def leading_fields(law: BoundaryLaw, evolving: Sequence[str]) -> list[str]:
+    """Return the evolving fields with the highest derivatives in a law: they follow it, whatever the others do."""
+    own = [name for name in law.fields if name in evolving]
+    orders = {name: max(j.order + j.time for j in law.jets_in() if j.field == name) for name in own}
+    return [name for name in own if orders[name] == max(orders.values())]
 
 
 def law_places(
@@ -318,7 +360,7 @@ def law_places(
     return tuple(
         (law, problem.domain.sample_side(law.side, per_side, method, 0))
         for law in problem.laws
-        if leading_fields(law)[0] in fields
+        if leading_fields(law, problem.evolving or problem.fields)[0] in fields
     )
 
 
@@ -333,12 +375,12 @@ def _least(rows: Array, gap: Array) -> Array:
 
 def _prepared(problem: Problem, law: BoundaryLaw, points: BoundaryPoints, pull: float) -> _Side:
     """Differentiate a law in time until the highest derivatives of the fields appear, and compile all parts."""
-    order = problem.equation(law.fields[0]).order
+    order = max(problem.equation(name).order for name in law.fields)
     missing = order - law.time_order
     derivatives = [law.differentiated(k) for k in range(missing + 1)]
     total = sum((sp.binomial(missing, k) * pull ** (missing - k) * d for k, d in enumerate(derivatives)), sp.Integer(0))
     jets = law.jets_in(total)
-    upper = tuple(jet for jet in jets if jet.time == problem.equation(jet.field).order)
+    upper = tuple(jet for jet in jets if jet.time == order)
     lower = tuple(jet for jet in jets if jet not in upper)
     symbol = law.jets.symbol
     factors = [sp.diff(total, symbol(jet)) for jet in upper]

@@ -23,6 +23,7 @@ from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.data import Datum
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.structure import moves_determined
 
 Array = np.ndarray
 SMALL = 200_000  #: points of a product that may be remembered: 6 MB
@@ -37,6 +38,10 @@ def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
         return False
     if problem.jets.quantities or any(fields[0] in law.fields for law in problem.laws):
         return False
+    if any(moves_determined(problem, equation) for equation in problem.equations):
+        return False
+    if fields[0] in problem.determined and not _divides_along_axes(problem, fields[0]):
+        return False
     for condition in problem.conditions:
         if fields[0] not in condition.fields:
             continue
@@ -46,6 +51,13 @@ def is_separable(problem: Problem, fields: Sequence[str]) -> bool:
             if tangential or jet.laps or coefficient.free_symbols:
                 return False
     return True
+
+
+def _divides_along_axes(problem: Problem, field: str) -> bool:
+    """Whether the equation of a determined field has linear terms in it that are sums over the axes, with numbers."""
+    own = {jet: c for jet, c in problem.equation(field).linear.items() if jet.field == field}
+    along = all(sum(map(bool, jet.alpha)) + jet.laps <= 1 for jet in own)
+    return bool(own) and along and all(c.is_number for c in own.values())
 
 
 def _side(condition: LinearCondition) -> FlatSide:

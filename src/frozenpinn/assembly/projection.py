@@ -24,18 +24,29 @@ from frozenpinn.operators.symmetry import keep_structure
 from frozenpinn.runtime.arrays import is_finite
 from frozenpinn.runtime.memo import recent, remembered
 from frozenpinn.runtime.round_off import ALIKE, SUMMED
-from frozenpinn.statement.equation import is_divergence
+from frozenpinn.statement.equation import Equation, is_divergence
 from frozenpinn.statement.problem import Problem
+from frozenpinn.statement.structure import moves_determined
 
 Array = np.ndarray
 
 
 def left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
-    """Return the terms of every implicit left-hand side, without their time derivatives, at the points."""
+    """Return the terms of every implicit left-hand side, without their time derivatives, at the points.
+
+    Those in which fields move that equations without a time derivative determine are left to their elimination.
+    """
+    return _left_terms(problem, x, [e for e in problem.equations if e.mass and not moves_determined(problem, e)])
+
+
+def shared_left_terms(problem: Problem, x: Array) -> Mapping[str, list[Term]]:
+    """Return the terms of left-hand sides in which determined fields move, too."""
+    return _left_terms(problem, x, [e for e in problem.equations if moves_determined(problem, e)])
+
+
+def _left_terms(problem: Problem, x: Array, equations: Sequence[Equation]) -> Mapping[str, list[Term]]:
     table: dict[str, list[Term]] = {}
-    for equation in problem.equations:
-        if not equation.mass:
-            continue
+    for equation in equations:
         with np.errstate(all="ignore"):
             values = problem.compile(list(equation.mass.values()))(*x.T, problem.time[0])
         for jet, value in zip(equation.mass, values, strict=True):
@@ -129,8 +140,23 @@ def _undetermined(problem: Problem, space: Space) -> str:
 Terms: TypeAlias = Mapping[str, Mapping[int, list[Term]]]  #: linear terms by equation and time derivative
 
 
+class Divider(NamedTuple):
+    """What divides the equations of determined fields: by a projector that inverts, or by an operator after it.
+
+    ``left_out`` is what the inverse leaves out if the equations vanish on some functions, such as constants; ``start``
+    are the coefficients at the start.
+    """
+
+    projector: Operator
+    inverse: Operator | None
+    left_out: Array | None
+    start: Array
+
+
 class Projected(NamedTuple):
     """What is projected once: projectors of all spaces, and the linear terms as matrices.
+
+    ``dividers`` are those of spaces of determined fields, which are the last ones.
 
     ``odd`` is the part of ``position`` that comes from odd derivatives, if there are also even ones. ``left`` has the
     left-hand sides of implicit equations and ``inverses``, for each space, what divides by them.
@@ -144,6 +170,7 @@ class Projected(NamedTuple):
     relaxations: tuple[Relaxation | None, ...]
     left: Mapping[str, list[Term]]
     inverses: tuple[Operator | None, ...]
+    dividers: tuple[Divider, ...] = ()
 
 
 def _check_points(spaces: Sequence[Space]) -> None:
@@ -170,13 +197,20 @@ def leading_rows(space: Space, projector: Operator, rank: int) -> Operator:
     return Dense(projector.dense()[:rank])
 
 
-def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> Projected:
-    """Project the linear terms with coefficients in x alone: L ψ at the points, then the inner product with ψ."""
+def project(
+    problem: Problem, spaces: Sequence[Space], rcond: float | None, dividers: Sequence[Divider] = ()
+) -> Projected:
+    """Project the linear terms with coefficients in x alone: L ψ at the points, then the inner product with ψ.
+
+    The equations of the last spaces, of determined fields, have dividers instead.
+    """
     _check_points(spaces)
+    first = len(spaces) - len(dividers)
     terms = _constant_terms(problem) or _linear_terms(problem, spaces[0].network.points.x)
-    projectors = tuple(_projector(space, rcond) for space in spaces)
+    projectors = (*(_projector(space, rcond) for space in spaces[:first]), *(d.projector for d in dividers))
     left = left_terms(problem, spaces[0].network.points.x)
-    inverses = tuple(_inverse(problem, space, p, left) for space, p in zip(spaces, projectors, strict=True))
+    pairs = zip(spaces[:first], projectors[:first], strict=True)
+    inverses = (*(_inverse(problem, space, p, left) for space, p in pairs), *(d.inverse for d in dividers))
     layout = StateLayout(tuple(s.network.size for s in spaces), tuple(s.order for s in spaces))
     parities = {t.derivative.order % 2 for by_time in terms.values() for t in by_time.get(0, [])}
     dense = not any(space.network.is_product for space in spaces)
@@ -205,7 +239,13 @@ def project(problem: Problem, spaces: Sequence[Space], rcond: float | None) -> P
     uneven_part = odd.operator() if split else None
     position = even.operator() if uneven_part is None else even.operator() + uneven_part
     speeds = velocity.operator(moving=True) if velocity.entries and len(layout.moving) else None
-    return Projected(terms, projectors, position, speeds, uneven_part, relaxations, left, inverses)
+    return Projected(terms, projectors, position, speeds, uneven_part, relaxations, left, inverses, tuple(dividers))
+
+
+def own_terms(problem: Problem, space: Space) -> list[Term]:
+    """Return the linear terms in which the equations of a space contain its own fields."""
+    terms = _constant_terms(problem) or _linear_terms(problem, space.network.points.x)
+    return [t for name in space.fields for t in terms[name].get(0, []) if t.field in space.fields]
 
 
 def is_constant_on_products(problem: Problem, spaces: Sequence[Space]) -> bool:

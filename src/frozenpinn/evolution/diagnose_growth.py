@@ -12,6 +12,7 @@ from typing import cast
 
 import numpy as np
 
+from frozenpinn.assembly.determined import no_solution
 from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import IntegrationError
@@ -26,13 +27,17 @@ def explained(error: IntegrationError, system: Discretisation | None) -> tuple[I
     large = 10.0  # growth up to which a field has not blown up yet when it turns negative
     negative = 3e-2  # part of its first size by which a density must have become negative
     trajectory = cast(Trajectory | None, error.trajectory)
+    if system is not None and system.elimination is not None and system.elimination.determined.last.lost is not None:
+        lost = [name for space in system.elimination.determined.spaces for name in space.fields]
+        text = f"the computation stopped at t = {error.time:.6g}: {no_solution(system.problem, lost, error.time)}"
+        return IntegrationError(text, time=error.time, trajectory=error.trajectory), ()
     if system is None or trajectory is None or system.problem.is_linear:
         return error, ()
     times = np.linspace(system.time[0], trajectory.end, _TIMES)
     with np.errstate(all="ignore"):
         states = trajectory(times)
     first: dict[str, int] = {}
-    for name in system.problem.fields:
+    for name in system.fields:
         given = np.broadcast_to(
             system.problem.initial[name](system.points.x, system.problem.time[0]), len(system.points.x)
         )

@@ -178,7 +178,7 @@ def _estimate(
             raised.append(Decision("missed initial data", "both solutions miss the same part of them"))
         start_error = missed * _growth_factor(solution, times) if missed else 0.0
         gaps = np.sqrt(gaps**2 + start_error**2 + unseen**2)
-        gaps[0] = max(gaps[0], start) if part is None else start
+        gaps[0] = max(gaps[0], start) if part is None or name not in problem.initial else start
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
         if steps is not None:  # errors of steps may be large between these times
@@ -255,6 +255,8 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
 
     What lies between the points of both is in neither, so their distance does not show it; it is taken to last.
     """
+    if name not in problem.initial:  # it follows from the other fields, as at any time
+        return distance, 0.0
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
     wanted = initial_values(problem, name, 0, places.x)
@@ -286,6 +288,8 @@ def _missed_forcing(solution: Solution, name: str, times: Array) -> Array:
             continue
         gap = float(places.rms(make_interp_spline(own, seen)(places.x[:, 0]) - wanted))
         worst = max(worst, gap if gap > unseen * float(places.rms(wanted)) else 0.0)
+    if not equation.order:  # the field follows it at once
+        return np.full(len(times), worst)
     return np.asarray(worst * (times - times[0]) ** equation.order / equation.order)
 
 

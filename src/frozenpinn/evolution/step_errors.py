@@ -77,7 +77,7 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     large = max(piece.layout.size for piece in pieces) > many and pieces[0].expansions[0].basis.is_product
     effort = rules.brief if large else rules.closer if closely else rules.usual
     groups = min(max(effort.groups[0], total // per_group), effort.groups[1])
-    times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.fields}
+    times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.evolving}
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
         count = max(fewest, round(groups * max(1, piece.trajectory.steps) / total))
@@ -90,8 +90,20 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
             sizes[name].append(np.hypot(before * part.growth, own))
         until.extend(until[-1] * part.growth)
         since = [*(since_one * part.rest[0] for since_one in since), *part.rest]
-    factor = float(max(*until, *since))
-    return StepErrors(np.concatenate(times), {name: np.concatenate(own) for name, own in sizes.items()}, factor)
+    factor, found = float(max(*until, *since)), {name: np.concatenate(own) for name, own in sizes.items()}
+    return StepErrors(np.concatenate(times), found | _of_determined(solution, found), factor)
+
+
+def _of_determined(solution: Solution, found: dict[str, Array]) -> dict[str, Array]:
+    """Return errors of fields without a time derivative, which are taken for as large, relative to them, as others."""
+    problem = solution.problem
+    if not problem.determined:
+        return {}
+    x, times = problem.domain.sample(60, "random", Seed.MEASURED_SIZES).x, np.linspace(*problem.time, 5)
+    values = {name: solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields}
+    sizes = {name: float(np.sqrt(np.mean(own**2))) or 1.0 for name, own in values.items()}
+    relative = np.max([own / sizes[name] for name, own in found.items()], axis=0)
+    return {name: sizes[name] * relative for name in problem.determined}
 
 
 def _can_be_judged(piece: Piece) -> bool:

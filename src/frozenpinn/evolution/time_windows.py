@@ -326,7 +326,9 @@ class March:
             spaces = [space.during(stage.time) for space in spaces]
         with self.watch.stage("operators"):
             system = stable_discretisation(self._seen, spaces, task.settings.rcond, stage, automatic)
-        if automatic is not None and (kept := _sizes(system.spaces)) < (found := _sizes(spaces)):
+        if automatic is not None and (kept := _sizes(system.spaces)) < (
+            found := _sizes([s for s in spaces if s.order])
+        ):
             self._note("stable cut-off", f"{kept} of {found} functions are kept, as others would carry round-off")
         with self.watch.stage("initial state"):
             _ = system.starts_in_products or system.initial_state
@@ -375,7 +377,7 @@ class March:
             placed = place(self.problem, plan, slopes, self._widths, windows.floor, rng)
         samplers, cloud, pool = placed.samplers, placed.cloud, placed.pool
         if hasattr(samplers[0], "informed"):
-            known = [stage.values[n]((cloud if pool is None else pool).x, stage.time[0]) for n in self.problem.fields]
+            known = [values((cloud if pool is None else pool).x, stage.time[0]) for values in stage.values.values()]
             samplers = (adapted(samplers[0], "informed", np.stack(known, axis=1)),)
         with self.watch.stage("hidden, boundary and SVD layer"):
             spaces = build_spaces(replace(plan, samplers=samplers), self.problem, cloud, self._built, pool)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frozenpinn.assembly.discretisation import Discretisation
+from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
@@ -38,10 +38,10 @@ class StateField:
 def continue_from(system: Discretisation, y: Array, t: float, end: float) -> Stage:
     """Return the stage that starts where another one stopped."""
     problem = system.problem
-    moving = [name for name in problem.fields if problem.equation(name).order == 2]
+    moving = [name for name in system.fields if problem.equation(name).order == 2]
     return Stage(
         (t, end),
-        {name: _field(system, y, name) for name in problem.fields},
+        {name: _field(system, y, name) for name in system.fields},
         {name: _field(system, y, name, order=1) for name in moving},
     )
 
@@ -55,6 +55,9 @@ def continued(system: Discretisation, y: Array, time: tuple[float, float], short
     switched = any(new is not old for new, old in zip(spaces, system.spaces, strict=True))
     state = None if switched and jumps(system.spaces, spaces, time[0]) else read_only(y)
     stage = continue_from(system, y, *time)._replace(state=state, shortest=shortest)
+    if system.elimination is not None:
+        others = [space.during(time) for space in system.elimination.determined.spaces]
+        return discretise(system.problem, [*spaces, *others], system.rcond, stage)
     lawful = any(space.laws for space in spaces)
     other = replace(system, spaces=spaces, stage=stage, judged=None if switched and lawful else system.linear)
     kept: tuple[str, ...] = ("layout", "singular_values", "linear", "_drift", "forcing", "pointwise")
@@ -94,7 +97,7 @@ def state_slopes(system: Discretisation, y: Array, t: float) -> list[Slopes]:
         x = np.concatenate([[domain.lower[axis]], points, [domain.upper[axis]]])
         x = x[np.concatenate([[True], np.diff(x) > 0])]  # the lattice of a periodic axis has the lower end already
         grid = along([*own[:axis], x, *own[axis + 1 :]], axis)
-        tables = [_field(system, y, name, axis)(grid, t) for name in system.problem.fields]
+        tables = [_field(system, y, name, axis)(grid, t) for name in system.fields]
         found.append(Slopes(x, [steepest(table.reshape(len(x), -1)) for table in tables]))
     return found
 
@@ -130,7 +133,7 @@ def _comparisons(system: Discretisation, x: Array) -> Iterator[tuple[int, Array,
     start = system.time[0]
     first = start == system.problem.time[0]
     for order, wanted in enumerate((system.stage.values, system.stage.velocities)[: 2 if first else 1]):
-        for name in (n for n in system.problem.fields if n in wanted):
+        for name in (n for n in system.fields if n in wanted):
             found = _field(system, system.initial_state, name, order=order)(x, start)
             yield order, found, np.broadcast_to(wanted[name](x, start), len(x))
 

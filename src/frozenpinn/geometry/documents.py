@@ -100,8 +100,8 @@ def _box(given: Mapping[str, Any]) -> Box:
     for key in given:
         if key not in BOX_KEYS:
             raise ProblemError(
-                f"unknown key '{key}' in the domain; the keys are 'lower', 'upper' and 'periodic'. Other shapes need a "
-                f"'kind', such as 'disk'."
+                f"unknown key '{key}' in the domain; the keys are 'lower', 'upper' and 'periodic'."
+                f"{suggestion(key, BOX_KEYS)} Other shapes need a 'kind', such as 'disk'."
             )
     if "lower" not in given or "upper" not in given:
         raise ProblemError("the domain needs the keys 'lower' and 'upper'.")

@@ -234,11 +234,19 @@ class Hole(NamedTuple):
 
 @lru_cache(maxsize=64)
 def gauss(n: int) -> tuple[Array, Array]:
-    """Return Gauss–Legendre nodes and weights on [0, 1] (cached, read-only)."""
+    """Return Gauss–Legendre nodes and weights on [0, 1] (cached, read-only); of very many nodes, panel by panel."""
     from scipy.special import roots_legendre  # O(n²), where NumPy's leggauss needs O(n³)
 
-    nodes, weights = roots_legendre(n)
-    nodes, weights = (nodes + 1.0) / 2.0, weights / 2.0
+    most, each = 2048, 64  # nodes of one rule, and of a panel: 65,536 nodes of one rule take minutes
+    if n > most:
+        panels = -(-n // each)
+        counts = [n // panels + (k < n % panels) for k in range(panels)]
+        rules = [gauss(count) for count in counts]
+        nodes = np.concatenate([(k + own) / panels for k, (own, _) in enumerate(rules)])
+        weights = np.concatenate([own / panels for _, own in rules])
+    else:
+        nodes, weights = roots_legendre(n)
+        nodes, weights = (nodes + 1.0) / 2.0, weights / 2.0
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 

@@ -183,7 +183,7 @@ class Scope:
     such a name means "at the current point and time". ``fields`` are real, ``composites`` are made of them: complex
     fields and vectors. ``static`` says that fields do not depend on time, ``normal`` is the outward normal on a side,
     ``own_chart`` the coordinates of the text if they are not those of the jets, ``interfaces`` says that
-    fluxes may jump.
+    fluxes may jump, ``solved`` that the fields are those of a solution.
     """
 
     jets: JetSpace
@@ -196,6 +196,7 @@ class Scope:
     normal: Vector | None = None
     own_chart: Chart | None = None
     interfaces: bool = False
+    solved: bool = False
 
     @property
     def chart(self) -> Chart:
@@ -308,7 +309,8 @@ class Scope:
             return f"unknown name '{word}'. {COMPLEX} A constant of your own goes into parameters={{'{word}': …}}."
         if word in self.normal_names and self.normal is None:
             normal = ", ".join(self.normal_names)
-            return f"unknown name '{word}'. The outward normal n = [{normal}] is known in boundary conditions only."
+            where = "in boundary conditions and on sides only"
+            return f"unknown name '{word}'. The outward normal n = [{normal}] is known {where}."
         if hint := foreign_name(word, self.chart.kind, self.chart.names):
             return f"unknown name '{word}'. {hint}"
         fields = [*self.composites, *self.fields]
@@ -316,11 +318,13 @@ class Scope:
         known += f"coordinates {choices(self.legal)}; parameters {choices([*self.parameters, *self.functions])}"
         known = f"Names that can be used here: {known}."
         split = self.chart.split_name(word)
-        if split is not None and fields and not self._resembles_field(split[0]):
+        if split is not None and fields and not self.solved and not self._resembles_field(split[0]):
             return f"unknown name '{word}'. {known} {self._no_field(word, split[1])}"
         names = self.names()
         alike = [name for name in names if name.lower() == word.lower()]
         close = suggestion(word, alike or (names if len(word) > 1 else []))  # p is no slip for pi
+        if self.solved:
+            return f"unknown name '{word}'. {known}{close}"
         return (
             f"unknown name '{word}'. {known}{close} A constant or function of your own goes into parameters={{…}}, and "
             "another unknown field needs an equation of its own."

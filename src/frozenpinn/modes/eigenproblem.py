@@ -8,7 +8,7 @@ doubled, as for integration in time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -115,14 +115,15 @@ def _entering(problem: Problem, equation: Equation) -> list[Jet]:
 
 
 def homogeneous(problem: Problem) -> Problem:
-    """Return the problem with zero on the right of all boundary conditions."""
+    """Return the problem with zero on the right of all conditions, without constraints that pick a solution."""
     conditions = []
     for condition in problem.conditions:
         other = object.__new__(type(condition))
         zero = Datum(0.0, problem.parameters.scope(problem.jets), problem.parameters.functions, "zero")
         vars(other).update({**vars(condition), "value": zero})
         conditions.append(other)
-    return problem.replaced(conditions=tuple(conditions))
+    constraints = tuple(replace(c, value=0.0) for c in problem.constraints if not c.picks)
+    return problem.replaced(conditions=tuple(conditions), constraints=constraints)
 
 
 def _evaluated(problem: Problem, equation: Equation, part: Mapping[Jet, sp.Expr], x: Array) -> list[Term]:

@@ -303,7 +303,8 @@ def make_plan(eigenproblem: Eigenproblem, settings: Settings, count: int, near: 
         raise SettingsError(f"write width as one number for eigenvalue problems, got {fixed!r}.")
     separable = domain.dimension > 1 and all(is_separable(problem, group) for group in problem.groups)
     plan = ModePlan(eigenproblem, settings, count, near, rightmost, 0, False)
-    separable = separable and "products" not in settings.without and not eigenproblem.pairs
+    separable = separable and "products" not in settings.without
+    separable = separable and not eigenproblem.pairs and not problem.constraints
     if separable and all(value is None for value in (settings.sampler, settings.points, settings.boundary_points)):
         width = int(min(40 + 4.0 * _half_waves(domain, count), 240)) if fixed is None else fixed  # of each axis
         product = replace(plan, width=2 * (width // 2), product=True)

@@ -128,7 +128,7 @@ def _natural_size(solution: Solution, name: str, inside: Points, times: Array) -
 def _missing_at_start(solution: Solution, name: str, inside: _Rule) -> float:
     """Return what a solution has less of a field at the start than the initial data."""
     problem, points = solution.problem, inside.points
-    if problem.is_static or problem.frame is not None:
+    if name not in problem.initial or problem.frame is not None:
         return 0.0
     now = np.array([problem.time[0]])
     found = solution.jet_values(points.x, now, problem.jets.field(name))[:, 0]

@@ -23,6 +23,7 @@ from frozenpinn.geometry.points import FEW_PLACES, axes_of
 from frozenpinn.integrators.protocol import Trajectory
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import ProductSum
+from frozenpinn.results.determined import Followed, Following
 from frozenpinn.results.many_points import History, Snapshots, fast_values
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import recent
@@ -88,6 +89,8 @@ class Piece:
         The discretisation, from which time derivatives are found; None for a solution that was read from a file.
     views
         How the user's fields follow from those that were solved for, the user's end first.
+    determined
+        The functions of fields without a time derivative beside others, and their coefficients in time.
     """
 
     expansions: tuple[Expansion, ...]
@@ -98,6 +101,7 @@ class Piece:
     integrator: str = ""
     system: Discretisation | None = None
     views: tuple[View, ...] = ()
+    determined: tuple[tuple[Expansion, ...], Following] | None = None
 
     @classmethod
     def of(
@@ -110,8 +114,11 @@ class Piece:
     ) -> Piece:
         """Make a piece of a system and its trajectory."""
         expansions = tuple(Expansion(s.network, s.data, s.order) for s in system.spaces)
-        views = () if frame is None else (frame,)
-        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system, views)
+        views, determined = () if frame is None else (frame,), None
+        if system.elimination is not None:
+            others = tuple(Expansion(s.network, s.data, s.order) for s in system.elimination.determined.spaces)
+            determined = others, Followed(system, system.elimination.determined, trajectory)
+        return cls(expansions, trajectory, system.time[0], trajectory.end, loss, integrator, system, views, determined)
 
     def seen_through(self, view: View) -> Piece:
         """Return the same piece with one more view, at the user's end."""
@@ -133,13 +140,20 @@ class Piece:
             return self.system.layout
         return StateLayout(tuple(e.basis.size for e in self.expansions), tuple(e.order for e in self.expansions))
 
+    @property
+    def all_expansions(self) -> tuple[Expansion, ...]:
+        """Those of all fields: first of those that the trajectory has, then of determined ones."""
+        return self.expansions if self.determined is None else (*self.expansions, *self.determined[0])
+
     def expansion_of(self, field: str) -> tuple[int, Expansion]:
         """Return the index and the expansion of a field."""
-        return next((i, e) for i, e in enumerate(self.expansions) if field in e.fields)
+        return next((i, e) for i, e in enumerate(self.all_expansions) if field in e.fields)
 
     def coefficients(self, times: Array, index: int = 0, order: int = 0, *, interpolated: bool = False) -> Array:
         """Return ∂ₜ^order of the coefficients of one expansion, shape (m, r)."""
         times = np.asarray(times, dtype=float)
+        if index >= len(self.expansions) and self.determined is not None:
+            return self.determined[1](times, index - len(self.expansions), order)
         states = looked_up(self.trajectory, times, "states")
         if order == 0:
             return states[:, self.layout.blocks[index]]
@@ -212,7 +226,7 @@ class Piece:
         mapped = getattr(self.trajectory, "mapped", None)
         few = prod(map(len, axes)) <= 3 * basis.size  # else states at all times are smaller than what is asked
         follows = order < expansion.order or interpolated or self.system is None  # from the trajectory alone
-        if mapped is not None and few and follows and len(self.expansions) == 1 and not basis.lift_size:
+        if mapped is not None and few and follows and len(self.all_expansions) == 1 and not basis.lift_size:
             total = np.zeros((len(times), prod(map(len, axes))))
             for tables, scale in grid_tables(basis.factors, axes, request.terms):
                 own = [t[:, :r] for t, r in zip(tables, basis.sizes, strict=True)]  # without lifting functions
@@ -239,6 +253,8 @@ class Piece:
         x, terms = request.places.x, request.terms
         index, expansion = self.expansion_of(request.field)
         basis = expansion.basis
+        if index >= len(self.expansions):
+            return self._of_basis(request, interpolated=False)
         if len(x) < FEW_PLACES and (known := self._initial_products(index)) is not None:
             assert isinstance(basis, ProductNetwork)
             return products_at(basis.factors, x, terms, known)

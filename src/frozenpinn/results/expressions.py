@@ -18,6 +18,7 @@ from frozenpinn.results.evaluation import check_inside, frame_of
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.composites import flat
+from frozenpinn.statement.conditions import normal_symbols
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -41,9 +42,11 @@ class Expression:
     space
         How they are called.
     program
-        One number for each real part, from the coordinates, the time and the derivatives.
+        One number for each real part, from the coordinates, the time, on sides the normal, and the derivatives.
     at_once
         Whether many times may be given at once: Python functions may take one at a time.
+    on_side
+        Whether the outward normal is known.
     """
 
     text: str
@@ -52,10 +55,11 @@ class Expression:
     space: JetSpace
     program: Program
     at_once: bool
+    on_side: bool
 
     @classmethod
     def read(cls, problem: Problem, text: Any, on_side: bool = False, weighted: bool = False) -> Expression:
-        """Read a text; on a side of the domain there are derivatives along the outward normal, ``u_n``.
+        """Read a text; on a side of the domain there are the outward normal ``n``, and derivatives along it, ``u_n``.
 
         ``weighted`` multiplies by the volume element of the coordinates that are solved in.
         """
@@ -135,6 +139,9 @@ class Expression:
     def outer(self, solution: Solution, x: Array, times: Array, normals: Array | None = None) -> Array:
         """Return the values at all points (n, d) of the solve and all times (m,), shape (…, n, m)."""
         values = [_outer(solution, jet, x, times, normals) for jet in self.jets]
+        if self.on_side:
+            assert normals is not None
+            values = [*(c[:, None] for c in normals.T), *values]
         columns = [c[:, None] for c in x.T]
         found = self.combined(columns, times[None, :], values)
         return np.broadcast_to(found, (*self.shape, len(x), len(times)))
@@ -187,7 +194,9 @@ def _read(problem: Problem, text: str, on_side: bool, weighted: bool) -> Express
         scope = Scope(space, problem.fields, {}, {}, on_side, composites=composed)
     else:
         scope = parameters.scope(space, problem.fields, normal=on_side)
-    value = parse_value(text, replace(scope, static=problem.is_static))
+    normal = normal_symbols(space.dimension) if on_side else ()
+    outward = normal if on_side and problem.frame is None else None  # in other coordinates there is u_n alone
+    value = parse_value(text, replace(scope, static=problem.is_static, solved=True, normal=outward))
     if weighted and problem.frame is not None:
         weight = problem.frame.weight(space)
         value = each(lambda part: part * weight, value)
@@ -197,10 +206,10 @@ def _read(problem: Problem, text: str, on_side: bool, weighted: bool) -> Express
             raise EvaluationError(f"'{name}' in '{text}' is the eigenvalue; leave it out, and multiply by mode.value.")
     jets = tuple(dict.fromkeys(jet for part in parts for jet in space.jets_in(part).values()))
     _check(problem, space, jets, text)
-    symbols = (*space.x, space.t, *(space.symbol(jet) for jet in jets))
+    symbols = (*space.x, space.t, *normal, *(space.symbol(jet) for jet in jets))
     program = Program(parts, symbols) if parameters is None else parameters.compiled(parts, symbols)
     timed = () if parameters is None else parameters.arguments.values()
-    return Expression(text, value, jets, space, program, not any(TIME in names for names in timed))
+    return Expression(text, value, jets, space, program, not any(TIME in names for names in timed), on_side)
 
 
 def _check(problem: Problem, space: JetSpace, jets: Sequence[Jet], text: str) -> None:

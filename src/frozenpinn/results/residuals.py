@@ -76,7 +76,7 @@ class InitialGap(NamedTuple):
 def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     """Yield values and velocities at the start, as found and as wanted at places of the domain, field by field."""
     problem, first = solution.problem, solution.pieces[0]
-    for name in () if problem.is_static else problem.fields:
+    for name in problem.initial:
         for order, found in enumerate(first.at_start(x, name).T):
             yield InitialGap(name, order, found, initial_values(problem, name, order, x))
 

@@ -14,6 +14,7 @@ from frozenpinn.geometry import Domain
 from frozenpinn.integrators import TRAJECTORIES
 from frozenpinn.integrators.interpolation import TooManyWindowsError, interpolate, one_by_one
 from frozenpinn.results.archive import FORMAT, write_archive
+from frozenpinn.results.determined import StoredFollowing
 from frozenpinn.results.error_estimate import ErrorEstimate, Verdict
 from frozenpinn.results.expansion import Expansion, Piece
 from frozenpinn.results.plausible import check_arrays, check_pieces
@@ -94,18 +95,29 @@ def _put_piece(piece: Piece, prefix: str, arrays: Arrays) -> dict[str, Any]:
     """Add the arrays of one window; return what else there is to know."""
     arrays |= {f"{prefix}trajectory/{name}": array for name, array in piece.trajectory.arrays().items()}
     expansions = []
-    for i, expansion in enumerate(piece.expansions):
+    for i, expansion in enumerate(piece.all_expansions):
         kind, own = basis_arrays(expansion.basis)
         arrays |= {f"{prefix}basis/{i}/{name}": array for name, array in own.items()}
         expansions.append({"order": expansion.order, "basis": kind})
         if expansion.basis.lift_size:
-            for order in range(expansion.order + 1):
+            for order in range(_orders(expansion.order, i >= len(piece.expansions))):
                 tolerance = _tolerance(expansion, order, (piece.start, piece.end))
                 windows = _windows(lambda t, e=expansion, k=order: e.data(t, k), (piece.start, piece.end), tolerance)  # type: ignore[misc]
                 arrays |= {f"{prefix}lift/{i}/{order}/{name}": array for name, array in windows.items()}
+    for i in range(len(piece.expansions), len(piece.all_expansions)):
+        for order, tolerance in enumerate((1e-9, 1e-6)):  # they are as accurate as the steps in time
+            function = lambda t, i=i, k=order: piece.coefficients(np.array([t]), i, k)[0]  # noqa: E731
+            windows = _windows(function, (piece.start, piece.end), tolerance)
+            arrays |= {f"{prefix}determined/{i}/{order}/{name}": array for name, array in windows.items()}
     about = {"start": piece.start, "end": piece.end, "loss": piece.loss, "integrator": piece.integrator}
+    about |= {} if piece.determined is None else {"determined": len(piece.determined[0])}
     views = [[view.name, view.as_dict()] for view in piece.views]
     return {**about, "trajectory": piece.trajectory.kind, "expansions": expansions, "views": views}
+
+
+def _orders(order: int, determined: bool) -> int:
+    """Return how many time derivatives of boundary data, and the data themselves, are asked for."""
+    return max(order, int(determined)) + 1
 
 
 def _tolerance(expansion: Expansion, order: int, time: tuple[float, float]) -> float:
@@ -233,15 +245,26 @@ def _piece(entry: Mapping[str, Any], arrays: Arrays) -> Piece:
     if kind not in TRAJECTORIES:
         raise FrozenPinnError(f"unknown trajectory '{kind}' in a stored solution.")
     expansions = []
+    evolving = len(entry["expansions"]) - entry.get("determined", 0)
     for i, about in enumerate(entry["expansions"]):
         basis = basis_from_arrays(about["basis"], _under(arrays, f"basis/{i}/"))
-        lift = StoredLift(tuple(_under(arrays, f"lift/{i}/{order}/") for order in range(about["order"] + 1)))
+        orders = range(_orders(about["order"], i >= evolving))
+        lift = StoredLift(tuple(_under(arrays, f"lift/{i}/{order}/") for order in orders))
         expansions.append(Expansion(basis, lift, about["order"]))
     trajectory = TRAJECTORIES[kind](_under(arrays, "trajectory/"))
+    determined = None
+    if evolving < len(expansions):
+        lifts = [_functions(arrays, f"determined/{i}/") for i in range(evolving, len(expansions))]
+        determined = tuple(expansions[evolving:]), StoredFollowing(lifts)
     known = view_classes()
     views = tuple(known[name].from_dict(stored) for name, stored in entry["views"])
     about = {name: entry[name] for name in ("start", "end", "loss", "integrator")}
-    return Piece(tuple(expansions), trajectory, views=views, **about)
+    return Piece(tuple(expansions[:evolving]), trajectory, views=views, determined=determined, **about)
+
+
+def _functions(arrays: Arrays, prefix: str) -> StoredLift:
+    """Return coefficients in time and their derivatives."""
+    return StoredLift(tuple(_under(arrays, f"{prefix}{order}/") for order in range(2)))
 
 
 def _of_format_7(meta: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

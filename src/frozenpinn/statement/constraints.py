@@ -1,7 +1,8 @@
-"""Constraints that make the solution of a static problem unique: its mean, or its value at a point.
+"""Constraints of static problems: the mean of a field, or its value or a derivative at a point.
 
 With nothing but slopes prescribed, a solution is determined up to a constant; ``"mean(u) = 0"`` or ``"u(0, 0) = 1"``
-picks one.
+picks one. Others are conditions at points, also of eigenproblems: ``"w(0.5, 0.5) = 0"`` holds a plate at a point, and
+``"w_xy(0, 0) = 0"`` says that no force acts on its free corner.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _HELP = "write for example constraint='mean(u) = 0' or constraint='u(0, 0) = 1'"
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """The mean of a field over the domain, or its value at a point.
+    """The mean of a field over the domain, or its value or a derivative at a point.
 
     Attributes
     ----------
@@ -43,12 +44,20 @@ class Constraint:
         What it is.
     text
         As it was written.
+    alpha
+        Of which derivative it is the value, by axis.
     """
 
     field: str
     point: Array | None
     value: float
     text: str
+    alpha: tuple[int, ...]
+
+    @property
+    def picks(self) -> bool:
+        """Whether it fixes a constant that may be added to the field."""
+        return not any(self.alpha)
 
 
 def read_constraints(
@@ -81,6 +90,7 @@ def _read(text: str, composites: Composites, domain: Domain, scope: Scope, frame
         field, point = inside.strip(), None
     else:
         field, point = name, _point(inside, text, domain, scope, frame)
+    field, alpha = _derivative(field, composites, scope, frame)
     known = [*composites.names, *composites.real]
     _check_field(field, list(dict.fromkeys(known)), text)
     value = parse_value(form["value"], scope)
@@ -92,7 +102,17 @@ def _read(text: str, composites: Composites, domain: Domain, scope: Scope, frame
             raise ProblemError(
                 f"the constraint '{text}' has '{form['value'].strip()}' where a number is needed; {_HELP}."
             )
-        yield Constraint(part, point, constant_value(number), text)
+        yield Constraint(part, point, constant_value(number), text, alpha)
+
+
+def _derivative(name: str, composites: Composites, scope: Scope, frame: Frame | None) -> tuple[str, tuple[int, ...]]:
+    """Split ``w_xy`` into the field and its derivative; on boxes in other coordinates there are values only."""
+    zero, jets = (0,) * scope.jets.dimension, scope.jets
+    split = None if frame is not None and frame.is_called else jets.split_name(name)
+    known = {*composites.names, *composites.real}
+    if name in known or split is None or split[0] not in known or split[1].time:
+        return name, zero
+    return split[0], split[1].alpha
 
 
 def _point(inside: str, text: str, domain: Domain, scope: Scope, frame: Frame | None) -> Array:

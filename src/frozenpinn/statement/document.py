@@ -194,7 +194,8 @@ def _condition(given: Mapping[str, Any]) -> Condition:
     names = [f.name for f in fields(CONDITIONS[kind])]
     for key in given:
         if key not in ("kind", *names):
-            raise ProblemError(f"unknown key '{key}' of a {kind} condition; the keys are {choices(names)}.")
+            close = suggestion(key, names)
+            raise ProblemError(f"unknown key '{key}' of a {kind} condition; the keys are {choices(names)}.{close}")
     try:
         return CONDITIONS[kind](**{key: value for key, value in given.items() if key != "kind"})
     except TypeError:

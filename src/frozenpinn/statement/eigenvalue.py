@@ -184,8 +184,9 @@ def _check_conditions(problem: Problem, symbol: sp.Symbol) -> None:
                 f"the boundary condition '{condition.text}' is not homogeneous; those of an eigenvalue problem have "
                 "zero on the right, as in u = 0."
             )
-    if problem.constraints:
-        raise ProblemError(
-            f"the constraint '{problem.constraints[0].text}' can't be combined with an eigenvalue; eigenfunctions have "
-            "norm one. Leave it out."
-        )
+    for constraint in problem.constraints:
+        if constraint.point is None or constraint.value != 0.0:
+            raise ProblemError(
+                f"the constraint '{constraint.text}' can't be combined with an eigenvalue; eigenfunctions have norm "
+                "one. Leave it out; conditions at a point have zero on the right, as in constraint='w(0.5, 0.5) = 0'."
+            )

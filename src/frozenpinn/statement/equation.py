@@ -148,10 +148,10 @@ def solve_for_time_derivatives(
 def _solved(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace, x: Array) -> list[Equation]:
     """Solve equations for the highest time derivatives of as many fields; others may occur."""
     occurring = {jet for residual in residuals for jet in jets.jets_in(residual).values()}
-    orders = {jet.field: maximal_time_order(occurring, jet.field) for jet in occurring}
-    if any(
-        orders[jet.field] and jet.time == orders[jet.field] for jet in occurring if jet.order or jet.field not in fields
-    ):
+    orders = {name: maximal_time_order(occurring, name) for name in fields}
+    orders |= {jet.field: maximal_time_order(occurring, jet.field) for jet in occurring if jet.time}
+    top = [jet for jet in occurring if jet.time and jet.time == orders[jet.field]]
+    if any(jet.order or jet.field not in fields for jet in top):
         return _implicit(residuals, fields, orders, jets)
     highest = [jets.symbol(Jet(name, (0,) * jets.dimension, 0, orders[name])) for name in fields]
     mass = sp.Matrix([[sp.diff(residual, h) for h in highest] for residual in residuals])

@@ -438,10 +438,12 @@ def _is_odd(expression: sp.Expr, problem: Problem, frame: Frame) -> bool:
     places = [problem.domain.lower[jets.x.index(s)] + rng.random(9) * problem.domain.lengths[jets.x.index(s)]
               if s in jets.x else rng.normal(size=9) for s in others]  # fmt: skip
     away = size * rng.uniform(0.1, 0.9, 9)
+    distance = sp.Symbol("distance", real=True)
+    jumps = {jump: jump.xreplace({own: distance}) for jump in turned.atoms(sp.Heaviside)}  # on circles, not on the axis
     try:
-        program = Program([turned], [own, *others], problem.parameters.functions)
+        program = Program([turned.xreplace(jumps)], [own, distance, *others], problem.parameters.functions)
         with np.errstate(all="ignore"):
-            here, there = (np.broadcast_to(program(sign * away, *places)[0], 9) for sign in (1.0, -1.0))
+            here, there = (np.broadcast_to(program(sign * away, away, *places)[0], 9) for sign in (1.0, -1.0))
     except (FrozenPinnError, ValueError, TypeError, ArithmeticError):  # a Python function that knows no negative r
         return False
     return _differ(here, there)

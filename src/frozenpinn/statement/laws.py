@@ -159,6 +159,11 @@ def check_law(law: BoundaryLaw, orders: dict[str, int], static: bool, implicit: 
                 f"{where} contains '{law.jets.name(jet)}', but the equation of '{jet.field}' is of order "
                 f"{orders[jet.field]} in time; a condition may contain time derivatives up to that order."
             )
+    if not any(orders[name] for name in law.fields):
+        raise ProblemError(
+            f"{where} is nonlinear or changes in time, and {choices(law.fields)} has no time derivative in the "
+            "equations; write it with fixed coefficients and the data on the right, as in 'u_n + 2*u = sin(t)'."
+        )
     highest = [law.jets.symbol(jet) for jet in law.jets_in() if jet.time == orders[jet.field]]
     for symbol in highest:
         if sp.diff(law.residual, symbol).free_symbols & set(highest):

@@ -28,8 +28,9 @@ def reached(program: Callable[..., Sequence[Array]], x: Array) -> Reached:
     steps = 60  # of Newton's method
     for _ in range(steps):
         value, slope = _level(program, x)
-        square = np.maximum(np.sum(slope**2, axis=1), TINY)
-        x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope
+        with np.errstate(all="ignore"):
+            square = np.maximum(np.sum(slope**2, axis=1), TINY)
+            x = x - np.clip(value / square, -1e6, 1e6)[:, None] * slope
     value, slope = _level(program, x)
     length = np.linalg.norm(slope, axis=1)
     with np.errstate(all="ignore"):

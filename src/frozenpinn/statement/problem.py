@@ -37,7 +37,7 @@ from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
-from frozenpinn.statement.structure import Kind, kinds
+from frozenpinn.statement.structure import Kind, kinds, mutually_determined
 from frozenpinn.statement.tables import bind, tables_of, with_tables
 from frozenpinn.statement.unknowns import with_named
 
@@ -87,7 +87,8 @@ class Problem:
         A known solution, for error measurement only; if symbolic, it is checked against the equation.
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
-        value at a point, ``"u(0, 0) = 1"``; a list for several fields.
+        value at a point, ``"u(0, 0) = 1"``; a list for several. Also other conditions at points, such as
+        ``"w_xy(0, 0) = 0"`` at the free corner of a plate.
     complex
         Fields that are complex, such as ``("psi",)``; those with complex equations or data are found.
     vectors
@@ -111,7 +112,7 @@ class Problem:
     """
 
     domain: Domain
-    stated: Domain  #: as it was given; ``domain`` is the one that is solved on, maybe in other coordinates
+    stated: Domain  # as it was given; ``domain`` is the one that is solved on, maybe in other coordinates
     frame: Frame | None
     time: tuple[float, float]
     jets: JetSpace
@@ -131,9 +132,9 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
-    before: Problem | None = None  #: the problem from whose solution known parts were subtracted
-    known: Mapping[str, sp.Expr] = {}  #: these known parts, by field
-    smallest: float | None = None  #: part of domain and time down to which Python functions are sampled
+    before: Problem | None = None  # the problem from whose solution known parts were subtracted
+    known: Mapping[str, sp.Expr] = {}  # these known parts, by field
+    smallest: float | None = None  # part of domain and time down to which Python functions are sampled
 
     def __init__(
         self,
@@ -199,70 +200,7 @@ class Problem:
 
     __delattr__ = __setattr__
 
-    # ---- properties that the numerics asks for --------------------------------------------------
-
-    def equation(self, field: str) -> Equation:
-        """Return the equation of one field."""
-        return self.equations[self.fields.index(field)]
-
-    @property
-    def is_static(self) -> bool:
-        """Whether nothing depends on time; ``time`` is then (0, 0)."""
-        return all(e.order == 0 for e in self.equations)
-
-    @property
-    def evolving(self) -> tuple[str, ...]:
-        """The fields whose equations have a time derivative."""
-        return tuple(e.field for e in self.equations if e.order)
-
-    @property
-    def determined(self) -> dict[str, Kind]:
-        """The fields that equations without a time derivative determine beside evolving ones, and of which class.
-
-        ``"pointwise"``, ``"elliptic"``, or the ``"multiplier"`` of a constraint, such as a pressure.
-
-        Examples
-        --------
-        >>> from frozenpinn import Interval
-        >>> equations = ["u_t = u_xx - w", "w + w**3 = u"]
-        >>> Problem(equations, Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0").determined
-        {'w': 'pointwise'}
-        """
-        return {name: kind for name, kind in kinds(self).items() if kind != "evolution"}
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """What the fields are functions of: the coordinates as stated, and the time unless the problem is static."""
-        return self.stated.coordinates if self.is_static else (*self.stated.coordinates, TIME)
-
-    def moments(self, count: int) -> np.ndarray:
-        """Return equispaced times from start to end; a static problem has one, zero."""
-        return np.linspace(*self.time, 1 if self.is_static else count)
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether all equations and conditions are linear."""
-        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
-
-    def spatial_order(self, field: str) -> int:
-        """Return the highest spatial derivative of a field in any equation."""
-        jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
-        hidden = [self.jets.quantities[jet.field] for jet in jets if jet.field in self.jets.quantities]
-        inner = [(j, q.kind == FRACTIONAL) for q in hidden for j in self.jets.jets_in(q.inner).values()]
-        orders = [j.order for j in jets if j.field == field]
-        return max([*orders, *(j.order + 2 * acts for j, acts in inner if j.field == field)], default=0)
-
-    def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
-        """Compile expressions in the coordinates, time and the given jets, in this order."""
-        symbols = (*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets))
-        return self.parameters.compiled(tuple(expressions), symbols)
-
-    @property
-    def initial_data(self) -> tuple[Datum, ...]:
-        """Initial values and initial velocities of all fields, and where searches for others start."""
-        return (*self.initial.values(), *self.initial_velocity.values(), *self.guess.values())
-
-    # ---- other problems made of this one --------------------------------------------------------
+    # ---- other problems made of this one, pictures and files ------------------------------------
 
     def at(self, /, **values: Given) -> Problem:
         """Return the same problem with other values of some parameters, as if it had been stated with them.
@@ -326,6 +264,69 @@ class Problem:
         from frozenpinn.statement.files import save_problem
 
         save_problem(self, file, overwrite)
+
+    # ---- properties that the numerics asks for --------------------------------------------------
+
+    def equation(self, field: str) -> Equation:
+        """Return the equation of one field."""
+        return self.equations[self.fields.index(field)]
+
+    @property
+    def is_static(self) -> bool:
+        """Whether nothing depends on time; ``time`` is then (0, 0)."""
+        return all(e.order == 0 for e in self.equations)
+
+    @property
+    def evolving(self) -> tuple[str, ...]:
+        """The fields whose equations have a time derivative."""
+        return tuple(e.field for e in self.equations if e.order)
+
+    @property
+    def determined(self) -> dict[str, Kind]:
+        """The fields that equations without a time derivative determine beside evolving ones, and of which class.
+
+        ``"pointwise"``, ``"elliptic"``, or the ``"multiplier"`` of a constraint, such as a pressure.
+
+        Examples
+        --------
+        >>> from frozenpinn import Interval
+        >>> equations = ["u_t = u_xx - w", "w + w**3 = u"]
+        >>> Problem(equations, Interval(0, 1), (0, 1), "sin(pi*x)", "u = 0").determined
+        {'w': 'pointwise'}
+        """
+        return {name: kind for name, kind in kinds(self).items() if kind != "evolution"}
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the fields are functions of: the coordinates as stated, and the time unless the problem is static."""
+        return self.stated.coordinates if self.is_static else (*self.stated.coordinates, TIME)
+
+    def moments(self, count: int) -> np.ndarray:
+        """Return equispaced times from start to end; a static problem has one, zero."""
+        return np.linspace(*self.time, 1 if self.is_static else count)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all equations and conditions are linear."""
+        return all(e.is_linear for e in self.equations) and all(law.is_linear for law in self.laws)
+
+    def spatial_order(self, field: str) -> int:
+        """Return the highest spatial derivative of a field in any equation."""
+        jets = [j for e in self.equations for j in (*self.jets.jets_in(e.right_side).values(), *e.mass)]
+        hidden = [self.jets.quantities[jet.field] for jet in jets if jet.field in self.jets.quantities]
+        inner = [(j, q.kind == FRACTIONAL) for q in hidden for j in self.jets.jets_in(q.inner).values()]
+        orders = [j.order for j in jets if j.field == field]
+        return max([*orders, *(j.order + 2 * acts for j, acts in inner if j.field == field)], default=0)
+
+    def compile(self, expressions: Sequence[sp.Expr], jets: Sequence[Jet] = ()) -> Program:
+        """Compile expressions in the coordinates, time and the given jets, in this order."""
+        symbols = (*self.jets.x, self.jets.t, *(self.jets.symbol(jet) for jet in jets))
+        return self.parameters.compiled(tuple(expressions), symbols)
+
+    @property
+    def initial_data(self) -> tuple[Datum, ...]:
+        """Initial values and initial velocities of all fields, and where searches for others start."""
+        return (*self.initial.values(), *self.initial_velocity.values(), *self.guess.values())
 
     def _stated(self) -> Mapping[str, Any]:
         if not self.given:
@@ -437,6 +438,7 @@ class Problem:
         together = [set(condition.fields) for condition in self.conditions]
         moving = {e.field for e in self.equations if e.order}
         together += [{e.field, *(jet.field for jet in e.mass if jet.field in moving)} for e in self.equations]
+        together += [set(group) for group in mutually_determined(self)]
         together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:
             touched = [g for g in groups if g & fields]

@@ -22,6 +22,7 @@ from frozenpinn.language.jets import TIME, Jet, JetSpace
 from frozenpinn.runtime.memo import remembered
 
 if TYPE_CHECKING:
+    from frozenpinn.statement.equation import Equation
     from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -180,6 +181,81 @@ def kinds(problem: Problem) -> Mapping[str, Kind]:
     return {name: found[name] for name in problem.fields}
 
 
+@remembered
+def is_linear_in_determined(problem: Problem) -> bool:
+    """Whether equations without a time derivative are linear in the fields that they determine, as far as is seen."""
+    determined = set(problem.determined)
+    for name in determined:
+        equation = problem.equation(name)
+        hidden = [problem.jets.quantities[j.field].inner for j in _hidden(equation.right_side, problem.jets)]
+        for expression in (equation.nonlinear, *hidden):
+            own = [s for s, j in problem.jets.jets_in(expression).items() if j.field in determined]
+            slopes = [sp.diff(expression, symbol) for symbol in own]
+            if any(
+                set(problem.jets.jets_in(slope).values()) & {problem.jets.jet_of(s) for s in own} for slope in slopes
+            ):
+                return False
+    return True
+
+
+def _hidden(expression: sp.Expr, jets: JetSpace) -> list[Jet]:
+    """Return the nonlocal quantities of an expression."""
+    return [jet for jet in jets.jets_in(expression).values() if jet.field in jets.quantities]
+
+
+@remembered
+def mutually_determined(problem: Problem) -> tuple[tuple[str, ...], ...]:
+    """Group determined fields that depend on each other, each group after those that it depends on.
+
+    An equation of odd order, such as q_x = c, does not determine its field by itself: conditions of others take part.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    names = list(problem.determined)
+    uses = [
+        {j.field for j in _occurring(problem.equation(name).right_side, problem.jets) if j.field in names}
+        for name in names
+    ]
+    for name, own in zip(names, uses, strict=True):
+        inside = _occurring(problem.equation(name).right_side, problem.jets)
+        if max((jet.order for jet in inside if jet.field == name), default=0) % 2:
+            for other, theirs in zip(names, uses, strict=True):
+                if name in theirs:
+                    own.add(other)
+                if other in own:
+                    theirs.add(name)
+    table = csr_array([[int(other in own) for other in names] for own in uses])
+    groups = connected_components(table, connection="strong")[1] if names else []
+    left = {int(g): [name for name, own in zip(names, groups, strict=True) if own == g] for g in groups}
+    found: list[tuple[str, ...]] = []
+    while left:
+        done = {name for group in found for name in group}
+        free = [g for g, own in left.items() if set().union(*(uses[names.index(n)] for n in own)) <= done | set(own)]
+        found.append(tuple(left.pop(free[0])))
+    return tuple(found)
+
+
+def in_order(problem: Problem) -> tuple[str, ...]:
+    """Return determined fields, each after those that it depends on."""
+    return tuple(name for group in mutually_determined(problem) for name in group)
+
+
+def moves_determined(problem: Problem, equation: Equation) -> bool:
+    """Whether the time derivative of a field stands in an equation that another one determines at each moment."""
+    return any(problem.equation(jet.field).order < equation.order for jet in equation.mass)
+
+
+@remembered
+def free_constants(problem: Problem) -> tuple[str, ...]:
+    """Return the determined fields of which equations and conditions contain derivatives only: constants are open."""
+    names = [name for name, kind in problem.determined.items() if kind == "elliptic"]
+    inside = [j for e in problem.equations if not e.order for j in _occurring(e.right_side, problem.jets)]
+    inside += [jet for condition in problem.conditions for jet in condition.jets]
+    inside += [jet for law in problem.laws for jet in law.jets_in()]
+    return tuple(name for name in names if not any(jet.field == name and not jet.order for jet in inside))
+
+
 def told(problem: Problem) -> tuple[str, ...]:
     """Return, for a system with equations without time derivatives, what each of these determines."""
     words = {
@@ -187,14 +263,18 @@ def told(problem: Problem) -> tuple[str, ...]:
         "elliptic": "as an elliptic field",
         "multiplier": "as the multiplier of a constraint",
     }
+    free, mean = free_constants(problem), ", up to a constant: its mean is taken to be zero"
     return tuple(
-        f"'{problem.equation(name)}' determines '{name}' {words[kind]}." for name, kind in problem.determined.items()
+        f"'{problem.equation(name)}' determines '{name}' {words[kind]}{mean if name in free else ''}."
+        for name, kind in problem.determined.items()
     )
 
 
 def refuse_unsolved(problem: Problem, what: str) -> None:
     """Say which equations without a time derivative ``what`` can't solve."""
     for name, kind in problem.determined.items():
+        if kind != "multiplier":
+            continue
         raise ProblemError(
             f"{what} can't solve '{problem.equation(name)}' beside equations in time yet ('{name}' is {kind} there)."
         )

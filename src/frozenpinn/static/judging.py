@@ -94,7 +94,7 @@ def may_vanish(problem: Problem) -> tuple[str, ...]:
         own = {problem.jets.symbol(j): 0 for j in problem.jets.jets_in(right).values() if j.field == name}
         conditions = [c for c in problem.conditions if name in c.fields]
         driven = any(c.fields != (name,) or c.value.expression != 0 for c in conditions) or bool(problem.laws)
-        if not driven and right.subs(own) == 0 and not any(c.field == name for c in problem.constraints):
+        if not driven and right.subs(own) == 0 and not any(c.field == name and c.picks for c in problem.constraints):
             found.append(name)
     return tuple(found)
 

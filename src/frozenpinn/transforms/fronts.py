@@ -42,7 +42,7 @@ class WithoutFronts(Transform):
     @classmethod
     def propose(cls, problem: Problem) -> WithoutFronts | None:
         """Return the fronts of a problem, if there are any."""
-        fronts = fronts_of(problem)
+        fronts = None if problem.determined else fronts_of(problem)
         return None if fronts is None else cls(fronts)
 
     def decision(self, problem: Problem) -> Decision:

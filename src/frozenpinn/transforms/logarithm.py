@@ -124,7 +124,13 @@ def products(jet: Jet) -> Iterator[list[Jet]]:
 def in_logarithms(problem: Problem, name: str, margin: float = MARGIN) -> Problem | None:
     """Return the problem for the logarithm of a field, above a floor so far below what counts; or None."""
     plain = problem.interfaces is None and problem.before is None and not (problem.laws or problem.points)
-    if not plain or problem.constraints or problem.jets.quantities or any(e.order != 1 for e in problem.equations):
+    if (
+        not plain
+        or problem.determined
+        or problem.constraints
+        or problem.jets.quantities
+        or any(e.order != 1 for e in problem.equations)
+    ):
         return None
     equations = [_equation(problem, e, name) for e in problem.equations]
     conditions = [_condition(problem, c, name) if name in c.fields else c for c in problem.conditions]

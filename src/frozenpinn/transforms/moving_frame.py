@@ -181,7 +181,13 @@ def jets_order(equation: Equation, problem: Problem) -> int:
 def can_move(problem: Problem) -> bool:
     """Whether a problem can be seen from moving coordinates: local formulas of first order in time on an interval."""
     domain = problem.domain
-    plain = domain.dimension == 1 and not any(domain.periodic) and not problem.is_static and problem.frame is None
+    plain = (
+        domain.dimension == 1
+        and not problem.determined
+        and not any(domain.periodic)
+        and not problem.is_static
+        and problem.frame is None
+    )
     alone = problem.interfaces is None and problem.before is None and not (problem.laws or problem.points)
     if not (plain and alone and not problem.constraints):
         return False

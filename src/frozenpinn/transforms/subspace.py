@@ -71,7 +71,7 @@ class Restriction(Transform, View):
     @classmethod
     def propose(cls, problem: Problem) -> Restriction | None:
         """Return the directions of the data if they are few; interfaces stay where they are."""
-        whole = problem.domain.dimension < 2 or problem.interfaces is not None
+        whole = problem.domain.dimension < 2 or problem.interfaces is not None or bool(problem.determined)
         subspace = None if whole else find_subspace(problem)
         return None if subspace is None else cls(subspace)
 
