@@ -13,7 +13,7 @@ from frozenpinn.errors import ProblemError, Summarised, choices, warn
 from frozenpinn.geometry import Domain
 from frozenpinn.language.fluxes import taken_out
 from frozenpinn.language.functions import Given
-from frozenpinn.language.jets import TIME, Jet, JetSpace
+from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL
 from frozenpinn.language.scope import same_name
@@ -295,15 +295,6 @@ class Problem:
         {'w': 'pointwise'}
         """
         return {name: kind for name, kind in kinds(self).items() if kind != "evolution"}
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """What the fields are functions of: the coordinates as stated, and the time unless the problem is static."""
-        return self.stated.coordinates if self.is_static else (*self.stated.coordinates, TIME)
-
-    def moments(self, count: int) -> np.ndarray:
-        """Return equispaced times from start to end; a static problem has one, zero."""
-        return np.linspace(*self.time, 1 if self.is_static else count)
 
     @property
     def is_linear(self) -> bool:

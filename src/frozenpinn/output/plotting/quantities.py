@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.evaluation import arguments_of
 from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.results.residuals import residual_values
 from frozenpinn.runtime.arguments import is_whole, reals, shown
@@ -28,7 +29,7 @@ class Labels:
 
     def __init__(self, units: Mapping[str, str] | None, problem: Problem) -> None:
         own = dict.fromkeys((*problem.composites.tabulated, *problem.fields))
-        known = (*problem.arguments, *own)
+        known = (*arguments_of(problem), *own)
         if units is not None and not isinstance(units, Mapping):
             raise EvaluationError(f"units are given by name, such as {{'x': 'm'}}; got {shown(units)}.")
         for name in units or {}:
@@ -252,7 +253,7 @@ def _estimated(solution: Solution, x: Array, t: Array, field: str) -> Array:
 
 def _where(problem: Problem, x: Array, t: Array) -> tuple[Array, ...]:
     """Return the arguments of a solution that is asked for all points at all times."""
-    return (*x.T[:, :, None], t)[: len(problem.arguments)]
+    return (*x.T[:, :, None], t)[: len(arguments_of(problem))]
 
 
 def checked_times(times: Any, problem: Problem) -> Array | None:
