@@ -425,7 +425,7 @@ class Problem:
         return {
             "initial": {name: data[name] for name in self.evolving},
             "guess": {name: datum for name, datum in data.items() if name not in self.evolving},
-            "initial_velocity": self._read_velocity(velocity, second),
+            "initial_velocity": self._read_velocity(velocity, second) if second or velocity is not None else {},
             "constraints": constraints,
         }
 
