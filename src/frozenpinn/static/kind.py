@@ -72,7 +72,7 @@ class Static:
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
     def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | Plan | PatchPlan:
-        """Return the plan of a solve: of a product, or of patches, if that was all the last one took."""
+        """Return the plan of a solve: of patches or a product if that was all the last one took."""
         if isinstance(lesson, OnPatches):
             from frozenpinn.search.patch_plan import patch_cost
 
