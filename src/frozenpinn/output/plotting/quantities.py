@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 SHOWN = ("values", "error", "residual", "convergence")  #: what a plot can show
 _ONE_SIGN = 0.02  # of the largest value: what a field may lie on the other side of zero and be called one-signed
+DECADES = 8.0  #: below the largest value, of logarithmic scales
 
 
 class Labels:
@@ -105,7 +106,6 @@ def colours(
     values: Array, logarithmic: bool = False, look: Look | None = None
 ) -> tuple[dict[str, Any], tuple[float, float] | None]:
     """Return one scale for all values, and the part of it that they use if that is not all."""
-    decades = 8.0  # below the largest value, of logarithmic scales
     from matplotlib.colors import LogNorm
 
     look = Look() if look is None else look
@@ -114,7 +114,7 @@ def colours(
     if logarithmic:
         high = high if high > 0 else 1.0
         positive = finite[finite > 0]
-        floor = max(float(positive.min()) if positive.size else high, high * 10**-decades)
+        floor = max(float(positive.min()) if positive.size else high, high * 10**-DECADES)
         ends = look.limits or (min(floor, high / 2.0), high)
         return {"cmap": look.cmap or "viridis", "norm": LogNorm(*ends)}, None
     if look.limits is not None:
