@@ -85,8 +85,10 @@ def test_data_in_time_and_storage(tmp_path):
         "0",
         {"boundary": "u = sin(3*t)*exp(x)*cos(y)", "hole": "u = sin(3*t)*exp(x)*cos(y)"},
     )
-    solution = solved(problem)
-    assert gap(solution, lambda x, y, t: np.sin(3 * t) * np.exp(x) * np.cos(y), 0.7) < 1e-6
+    solution = solved(problem, 1e-4)
+    error = gap(solution, lambda x, y, t: np.sin(3 * t) * np.exp(x) * np.cos(y), 0.7)
+    assert error < 1e-4
+    assert error < 10 * solution.error_estimate["u"]  # steps differ from those of the witness
     solution.save(tmp_path / "heat.fpinn")
     again = fp.load(tmp_path / "heat.fpinn")
     x = RING.sample(20, "random", 0).x

@@ -72,6 +72,8 @@ class PatchMarch:
         self.features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
         self.first = task.effort if earlier is None else earlier.first
         self.goal = goal_of(task, self.first)
+        alone = 1 if task.effort == 1.0 else 3
+        self.parts = alone if earlier is None else earlier.parts + 2  # other steps than those of the earlier solve
         self.pieces: list[Piece] = []
         self.finest = 0
         self._points: list[int] = []
@@ -95,7 +97,7 @@ class PatchMarch:
                 with self.watch.stage("patches"), blas_threads(0.0):
                     system, tree = self._divided_anew(system, tree, t, y, end)
         plan = foreseen(begun, self.features, self.form)
-        return Resolved(self._solution(), begun, across, plan, self.task.effort, self.first)
+        return Resolved(self._solution(), begun, across, plan, self.task.effort, self.first, parts=self.parts)
 
     # ---- patches --------------------------------------------------------------------------------------
 
@@ -232,8 +234,10 @@ class PatchMarch:
         """
         tolerance, wanted = 0.1 * self.task.tolerances.time, self.task.settings.integrator
         if wanted is None and not self._forgets:
-            return RadauIIA(5.0 * tolerance, 7)
-        own = RadauIIA(tolerance, 3 if tolerance > COARSE else 5)  # two factorisations for each length, or three
+            return RadauIIA(5.0 * tolerance, 7, self.parts)
+        own = RadauIIA(
+            tolerance, 3 if tolerance > COARSE else 5, self.parts
+        )  # two factorisations for each length, or three
         stepper = integrator_by_name(wanted, tolerance) if isinstance(wanted, str) else wanted or own
         if isinstance(stepper, RadauIIA) or (isinstance(stepper, SciPy) and stepper.method in EXPLICIT):
             return stepper

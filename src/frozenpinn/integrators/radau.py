@@ -70,6 +70,9 @@ class RadauIIA:
         Error of a step, relative to the size of the solution.
     stages
         3, 5 or 7, for order 5, 9 or 13.
+    parts
+        Steps are the time over this number and powers of two. Solves that judge each other take different ones: with
+        the same steps they would share the errors of them.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class RadauIIA:
 
     rtol: float = 1e-8
     stages: int = 5
+    parts: int = 1
 
     def __post_init__(self) -> None:
         if self.stages not in STAGES:
@@ -94,7 +98,7 @@ class RadauIIA:
 
     def integrate(self, system: EvolvingSystem, observer: Observer = NOBODY) -> Trajectory:
         """Integrate from start to end, or to where the observer stops it."""
-        run = _Run(system, Guard(system, self.name, observer), method_of(self.stages), self.rtol)
+        run = _Run(system, Guard(system, self.name, observer), method_of(self.stages), self.rtol, self.parts)
         try:
             run.to_the_end()
         except IntegrationError as error:
@@ -199,13 +203,14 @@ def linearised(system: EvolvingSystem, t: float, y: Array, guard: Guard) -> Line
 class _Run:
     """One integration."""
 
-    def __init__(self, system: EvolvingSystem, guard: Guard, method: Method, rtol: float) -> None:
+    def __init__(self, system: EvolvingSystem, guard: Guard, method: Method, rtol: float, parts: int) -> None:
         self.system, self.guard, self.method, self.rtol = system, guard, method, rtol
         self.start, self.end = system.time
+        self.parts, self.last = parts, parts * 2**_FINEST
         self.y = np.array(system.initial_state)
         self.times, self.states = [self.start], [self.y]
         self.is_constant = system.has_constant_coefficients
-        self.place = 0  # of the time, in 2⁶⁰ parts
+        self.place = 0  # of the time, in 2⁶⁰ parts of each part
         self._alike = 0  # steps of the present length
         self._jacobian: Linearised | None = None
         self._is_fresh = False
@@ -222,17 +227,17 @@ class _Run:
 
     def time_at(self, place: int) -> float:
         """Return a time from its place; places of the same time give the same bits."""
-        return self.end if place == 2**_FINEST else self.start + (self.end - self.start) * (place / 2**_FINEST)
+        return self.end if place == self.last else self.start + (self.end - self.start) * (place / self.last)
 
     def length(self, level: int) -> float:
         """Return the length of a step."""
-        return float((self.end - self.start) * 2.0**-level)
+        return float((self.end - self.start) / self.parts * 2.0**-level)
 
     def to_the_end(self) -> None:
         """Take steps until the end or until somebody says stop."""
-        shortest = int(np.ceil(np.log2(max((self.end - self.start) / longest_step(self.system), 1.0)) - 1e-9))
+        shortest = int(np.ceil(np.log2(max(self.length(0) / longest_step(self.system), 1.0)) - 1e-9))
         level, is_first = max(shortest, self._first_level()), True
-        while self.place < 2**_FINEST:
+        while self.place < self.last:
             stages = self._stages(level)
             if stages is None:  # Newton's method failed
                 level = self._shorter(level, 1)
@@ -258,7 +263,7 @@ class _Run:
         if not (np.isfinite(slope) and slope > 0):
             return 6
         length = self.rtol ** (1.0 / (len(self.method.points) + 1.0)) * self.guard.scale / slope
-        return int(np.clip(np.ceil(np.log2((self.end - self.start) / length)), 1, 30))
+        return int(np.clip(np.ceil(np.log2(self.length(0) / length)), 1, 30))
 
     def _shorter(self, level: int, by: int) -> int:
         level += min(by, 6)
@@ -269,7 +274,7 @@ class _Run:
 
     def _longer(self, level: int, by: int) -> int:
         """Return a level with longer steps if that fits the grid and saves more than new factors cost."""
-        left = 2**_FINEST - self.place
+        left = self.last - self.place
         while by and self.place % 2 ** (_FINEST - level + by):
             by -= 1
         saved = left / 2 ** (_FINEST - level) * (1.0 - 2.0**-by)

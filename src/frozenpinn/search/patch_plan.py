@@ -76,6 +76,7 @@ class Resolved(OnPatches):
     effort: float
     first: float
     why: str = ""
+    parts: int = 1  #: of the time, of which steps are halves, quarters and so on
 
     @property
     def cost(self) -> PatchPlan:
