@@ -121,7 +121,7 @@ class EliminatedDiscretisation(Discretisation):
         self, vectors: Operator, left: Operator, rest: Operator | None = None
     ) -> Callable[[float, Array], Array]:
         """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z."""
-        if self.pointwise is None:
+        if self.pointwise is None or self._is_plain:
             return modal_load(self, vectors, left, rest)
 
         def load(t: float, modes: Array) -> Array:
@@ -130,6 +130,16 @@ class EliminatedDiscretisation(Discretisation):
             return np.asarray(left @ (out if rest is None else out + rest @ y))
 
         return load
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether terms at the points contain determined fields only as they follow linearly, without any push."""
+        z, forcing = self.determined, self.determined.whole.forcing
+        pushed = not forcing.is_constant or np.any(forcing(self.time[0])[z.other])
+        linear = z.is_linear or (z.is_explicit and not z.enter(z.outer))
+        lifted = any(space.network.lift_size for space in z.whole.spaces)
+        local = self.pointwise is not None and not self.pointwise.quantities
+        return linear and local and not pushed and not lifted and self._shared is None and self.layout.order == 1
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly, as a matrix."""
