@@ -61,10 +61,12 @@ def dividers(problem: Problem, spaces: Sequence[Space], t: float, known: State) 
 
 def _least_squares(problem: Problem, space: Space, slopes: Array, weights: Array, start: Array) -> Divider:
     """Return the least-squares inverse at the points; constants that equations do not see are left out."""
-    free = [name for name in space.fields if name in free_constants(problem)]
+    free, count = [name for name in space.fields if name in free_constants(problem)], len(space.network.points.x)
+    rows = np.linalg.norm(slopes.reshape(len(space.fields), -1), axis=1)
+    scales = np.repeat(1.0 / np.where(rows > 0, rows, 1.0), count)  # equations of any order count alike
+    slopes, weights = scales[:, None] * slopes, scales * weights
     if not free:
         return Divider(Dense(np.linalg.pinv(slopes, rcond=ROUND_OFF) * weights), None, None, start)
-    count = len(space.network.points.x)
     constants = np.zeros((len(weights), len(free)))
     for k, name in enumerate(free):
         place = space.fields.index(name) * count

@@ -296,4 +296,5 @@ def _shared_modes(
 
 
 def _alike(first: Array, second: Array) -> bool:
-    return bool(np.linalg.norm(first - second) <= ALIKE * max(np.linalg.norm(first), np.linalg.norm(second), TINY))
+    size = float(np.linalg.norm(first)) + float(np.linalg.norm(second))
+    return float(np.linalg.norm(first - second)) <= ALIKE * max(size, TINY)

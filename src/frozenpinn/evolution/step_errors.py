@@ -95,15 +95,33 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
 
 
 def _of_determined(solution: Solution, found: dict[str, Array]) -> dict[str, Array]:
-    """Return errors of fields without a time derivative, which are taken for as large, relative to them, as others."""
-    problem = solution.problem
-    if not problem.determined:
+    """Return errors of fields without a time derivative: how these answer to some smooth errors of the others."""
+    smooth, tried = 10, 3  # functions that errors consist of, and how many errors are tried
+    piece = solution.pieces[-1]
+    if piece.system is None or piece.system.elimination is None or piece.determined is None:
         return {}
-    x, times = problem.domain.sample(60, "random", Seed.MEASURED_SIZES).x, np.linspace(*problem.time, 5)
-    values = {name: solution.jet_values(x, times, problem.jets.field(name)) for name in problem.fields}
-    sizes = {name: float(np.sqrt(np.mean(own**2))) or 1.0 for name, own in values.items()}
-    relative = np.max([own / sizes[name] for name, own in found.items()], axis=0)
-    return {name: sizes[name] * relative for name in problem.determined}
+    z, t, rng = (
+        piece.system.elimination.determined,
+        0.5 * (piece.start + piece.end),
+        np.random.default_rng(Seed.STEP_ERRORS),
+    )
+    y = piece.trajectory(np.array([t]))[0]
+    value = np.concatenate(
+        [piece.coefficients(np.array([t]), len(piece.expansions) + k)[0] for k in range(len(z.spaces))]
+    )
+    slopes, answers = z.slopes(t, z.joined(y, value)), np.zeros(len(z.spaces))
+    z.last.z, z.last.factor = value, None
+    ends = np.cumsum([0, *(space.network.size for space in z.spaces)])
+    for _ in range(tried):
+        nudge = np.zeros(len(y))
+        for block, space in zip(piece.layout.blocks, piece.system.spaces, strict=True):
+            places = _smoothest(space.network.sizes, smooth)
+            nudge[block.start + np.asarray(places)] = rng.normal(size=len(places))
+        moved = z.response(t, y, value, slopes, nudge / np.linalg.norm(nudge))
+        own = [np.linalg.norm(moved[a:b]) for a, b in pairwise(ends)]
+        answers = np.maximum(answers, own)
+    whole = np.sqrt(np.sum([own**2 for own in found.values()], axis=0))
+    return {name: answer * whole for space, answer in zip(z.spaces, answers, strict=True) for name in space.fields}
 
 
 def _can_be_judged(piece: Piece) -> bool:
