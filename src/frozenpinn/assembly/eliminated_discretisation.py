@@ -148,7 +148,7 @@ class EliminatedDiscretisation(Discretisation):
         z = self.determined
         whole = z.whole.jacobian(t, z.joined(y, z(t, y)))
         own, other = np.delete(np.arange(len(whole)), z.other), z.other
-        moved = np.linalg.solve(whole[other, other] + z.left_out, whole[other][:, own])
+        moved = z.divided(whole[other], whole[other][:, own])
         return self._over(whole[np.ix_(own, own)] - whole[own, other] @ moved)
 
     def _over(self, slopes: Array) -> Array:

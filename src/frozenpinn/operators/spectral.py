@@ -52,12 +52,13 @@ def composed(first: Operator, outer: Operator, inner: Operator) -> Operator:
     change = outer @ (inner @ probe)
     if not np.any(change):
         return first
-    modes = first.spectrum()
-    if modes is not None and modes.eigenvalues.dtype.kind != "c":
-        ones = np.ones(len(modes.eigenvalues))
-        added = modes.left @ (outer @ (inner @ (modes.vectors @ ones)))
-        found = Spectral(modes, modes.eigenvalues + added)
-        wanted = first @ probe + change
+    wanted = first @ probe + change
+    for operator in (first, outer, inner):
+        modes = operator.spectrum() if operator.shape[0] == operator.shape[1] else None
+        if modes is None or modes.eigenvalues.dtype.kind == "c":
+            continue
+        every = modes.vectors @ np.ones(len(modes.eigenvalues))
+        found = Spectral(modes, modes.left @ (first @ every + outer @ (inner @ every)))
         if np.linalg.norm(found @ probe - wanted) <= ALIKE * np.linalg.norm(wanted):
             return found
     return first + outer @ inner

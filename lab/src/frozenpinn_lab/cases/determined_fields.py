@@ -236,7 +236,7 @@ CASES = (
         "Vorticity and stream function, 2-d",
         vorticity,
         _chosen(32, 16),
-        variants=(Variant("nu=0.05"), Variant("nu=0.01", {"nu": 0.01})),
+        variants=(Variant("nu=0.05"), Variant("nu=0.02", {"nu": 0.02})),
     ),
     Case(
         "keller-segel",
