@@ -18,7 +18,7 @@ from frozenpinn.assembly.projection import project, shared_left_terms
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import ProblemError
-from frozenpinn.operators import Dense, MatrixFree, Operator
+from frozenpinn.operators import Dense, Inverse, MatrixFree, Operator
 from frozenpinn.operators.spectral import composed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import in_order
@@ -50,7 +50,8 @@ class EliminatedDiscretisation(Discretisation):
         if self.judged is not None:
             return self.judged
         z, whole = self.determined, self.determined.whole.projected
-        position = composed(z.part(whole.position, z.own, z.own), z.through, z.of_position)
+        divided = [own.inverse.operator for own in z.dividers if isinstance(own.inverse, Inverse)]
+        position = composed(z.part(whole.position, z.own, z.own), z.through, z.of_position, divided)
         velocity = None
         if whole.velocity is not None and z.of_velocity is not None:
             velocity = Dense(self._divided(whole.velocity.dense()[z.own] + z.through @ z.of_velocity.matrix))

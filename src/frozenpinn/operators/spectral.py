@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,8 +45,8 @@ class Spectral(Operator):
         return Spectrum(self.eigenvalues, self.modes.vectors, self.modes.left, self.modes.condition)
 
 
-def composed(first: Operator, outer: Operator, inner: Operator) -> Operator:
-    """Return first + outer·inner: as one matrix, or by modes that all of them share, or as they are."""
+def composed(first: Operator, outer: Operator, inner: Operator, others: Sequence[Operator] = ()) -> Operator:
+    """Return first + outer·inner: as one matrix, or by modes of one of them or of ``others``, or as they are."""
     if isinstance(first, Dense):
         return Dense(first.matrix + outer @ inner.dense())
     probe = np.random.default_rng(0).normal(size=inner.shape[1])
@@ -53,8 +54,8 @@ def composed(first: Operator, outer: Operator, inner: Operator) -> Operator:
     if not np.any(change):
         return first
     wanted = first @ probe + change
-    for operator in (first, outer, inner):
-        modes = operator.spectrum() if operator.shape[0] == operator.shape[1] else None
+    for operator in (first, outer, inner, *others):
+        modes = operator.spectrum() if operator.shape == first.shape else None
         if modes is None or modes.eigenvalues.dtype.kind == "c":
             continue
         every = modes.vectors @ np.ones(len(modes.eigenvalues))
