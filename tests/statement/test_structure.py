@@ -87,10 +87,3 @@ def test_what_no_equation_determines(equations, words):
     with pytest.raises(ProblemError) as error:
         Problem(equations, LINE, (0, 1), 0, "u = 0")
     assert words in str(error.value)
-
-
-def test_what_is_not_solved_yet_is_refused():
-    flow = ["U_t + advect(U, U) = -grad(p) + lap(U)", "div(U) = 0"]
-    problem = Problem(flow, SQUARE, (0, 1), {"U": [0, 0]}, "U = 0")
-    with pytest.raises(ProblemError, match=r"can't solve 'Ux_x \+ Uy_y = 0' beside .*'p' is multiplier there"):
-        fp.solve(problem)

@@ -67,7 +67,7 @@ def uneven(sizes: Mapping[str, float], factor: float = UNEVEN) -> bool:
 
 def can_be_scaled(problem: Problem) -> bool:
     """Whether there are several fields, and nothing that can't be written in other units."""
-    return len(problem.fields) > 1 and not problem.jets.quantities
+    return len(problem.fields) > 1 and not problem.jets.quantities and not problem.kept  # fields share amplitudes
 
 
 @remembered

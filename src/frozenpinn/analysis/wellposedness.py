@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import sympy as sp
 
+from frozenpinn.analysis.constraint_findings import constraint_findings
 from frozenpinn.analysis.formula_scales import formula_scales
 from frozenpinn.analysis.scales import can_be_scaled, scale_findings
 from frozenpinn.analysis.seams import seam_findings
@@ -74,7 +75,7 @@ def check_well_posed(problem: Problem, without: Sequence[str] = ()) -> Findings:
 @remembered
 def _further(problem: Problem) -> tuple[Finding, ...]:
     tables = tuple(Finding("data", "note", f"{what} is {t.describe()}.") for what, t in tables_of(problem))
-    about = (*tables, *unused_parameters(problem), *free_fields(problem))
+    about = (*tables, *constraint_findings(problem), *unused_parameters(problem), *free_fields(problem))
     if problem.is_static:
         from frozenpinn.analysis.ellipticity import static_findings
 

@@ -148,7 +148,9 @@ class Discretisation:
         The linear part keeps the symmetry that it was found to have, unless it is to be judged again.
         """
         spaces = tuple(space.truncate(rank) for space, rank in zip(self.spaces, ranks, strict=True))
-        if self.projected.left or any(space.soft is not None for space in spaces):  # fitted with all functions together
+        if self.projected.left or any(
+            space.soft is not None or space.images is not None for space in spaces
+        ):  # fitted with all functions together
             return discretise(self.problem, spaces, self.rcond, self.stage)
         kept = np.concatenate([np.arange(s.network.size) < rank for s, rank in zip(self.spaces, ranks, strict=True)])
         projectors = tuple(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sps
 
 from frozenpinn.assembly.boundary import derivative_of
+from frozenpinn.assembly.constrained_basis import projector_beside
 from frozenpinn.assembly.linear_part import LinearPart
 from frozenpinn.assembly.nonlocal_terms import linear_quantities
 from frozenpinn.assembly.products import SMALL
 from frozenpinn.assembly.spaces import Relaxation, Space
 from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.hidden import Term
+from frozenpinn.basis.network import Network
 from frozenpinn.errors import EvaluationError, ProblemError, SettingsError
 from frozenpinn.geometry import Box
 from frozenpinn.operators import Block, Dense, Inverse, Operator, Sparse
@@ -399,4 +401,6 @@ def _linear_terms(problem: Problem, x: Array) -> Terms:
 def _projector(space: Space, rcond: float | None) -> Operator:
     if space.soft is not None:
         return Dense(space.soft.projector(space.network))
+    if space.images is not None:
+        return Dense(projector_beside(space.images, cast(Network, space.network)))
     return space.network.projector(None if space.network.is_orthonormal else rcond)

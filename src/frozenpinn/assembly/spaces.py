@@ -52,7 +52,8 @@ class SoftConditions(Protocol):
 class Space:
     """The representation of a group of fields: a basis, the data of its lifting, soft conditions if any.
 
-    ``laws`` are kept while the solution evolves, at points of their sides.
+    ``laws`` are kept while the solution evolves, at points of their sides. ``images`` is an orthonormal basis of what
+    multipliers of constraints add to the equations, weighted values at the points.
     """
 
     network: Basis
@@ -60,6 +61,7 @@ class Space:
     order: int
     soft: SoftConditions | None = None
     laws: tuple[tuple[BoundaryLaw, BoundaryPoints], ...] = ()
+    images: Array | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:

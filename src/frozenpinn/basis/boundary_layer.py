@@ -199,8 +199,9 @@ class TruncatedNullSpace:
 def boundary_layer(rows: Array) -> BoundaryLayer:
     """Choose the exact null space for few independent rows and the truncated one otherwise."""
     count, size = rows.shape
-    if count == 0:
-        return Unconstrained(size)
-    if count >= size:
-        return TruncatedNullSpace(rows)
-    return NullSpace(rows) if count <= 16 else TruncatedNullSpace(rows)
+    return NullSpace(rows) if 0 < count < size and count <= 16 else nearly_dependent(rows)
+
+
+def nearly_dependent(rows: Array) -> BoundaryLayer:
+    """Return the truncated null space of rows that may be dependent."""
+    return TruncatedNullSpace(rows) if len(rows) else Unconstrained(rows.shape[1])

@@ -28,6 +28,7 @@ from frozenpinn.basis.boundary_layer import (
     Unconstrained,
     boundary_layer,
     functional_rows,
+    nearly_dependent,
 )
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.protocol import Basis, PointSet
@@ -125,14 +126,17 @@ class Network:
         active: Sequence[int] | None = None,
         shapes: Array | None = None,
         combined: csr_array | None = None,
+        independent: bool = True,
     ) -> Network:
         """Return the network whose functions satisfy the homogeneous conditions.
 
-        ``combined`` are the combinations of raw features that may be used, in columns; None for all features.
+        ``combined`` are the combinations of raw features that may be used, in columns; None for all features. Few
+        rows are ``independent`` unless combinations obey some of them by themselves.
         """
         rows = functional_rows(functionals, self.hidden, self.fields)
         kept = None if active is None else tuple(active)
-        layer = boundary_layer(rows) if combined is None else Combined(boundary_layer(rows @ combined), combined)
+        made = boundary_layer if independent else nearly_dependent
+        layer = made(rows) if combined is None else Combined(made(rows @ combined), combined)
         return Network(self.hidden, self.points, self.fields, layer, kept, shapes=shapes)
 
     def spanned_by(self, mixing: Array) -> Network:

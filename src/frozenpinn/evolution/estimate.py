@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
+from frozenpinn.analysis.constraint_findings import start_violation
 from frozenpinn.analysis.formula_scales import NOTHING, formula_scales
 from frozenpinn.analysis.probing import Probe, forcings, probe
 from frozenpinn.analysis.scales import sizes_of
@@ -22,6 +24,7 @@ from frozenpinn.results.solution import Solution
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.estimate import (
     Values,
     is_free,
@@ -37,6 +40,7 @@ from frozenpinn.search.kind import Pair
 from frozenpinn.search.rules import EstimateRules
 from frozenpinn.search.settings import Settings
 from frozenpinn.search.unresolved import UNRESOLVED, features_missed, missed_features
+from frozenpinn.statement.multipliers import multipliers, saddle
 from frozenpinn.statement.problem import Problem
 
 Array = np.ndarray
@@ -105,16 +109,16 @@ def _share_of_steps(
     times = when.times
     shares = [0.0]
     for name, (mine, theirs) in values.items():
-        found = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), rules)
+        found = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), scales[name], rules)
         if found is not None:
-            shares.append(found.whole(name) / scales[name])
+            shares.append(found.whole(name, scales[name]) / scales[name])
     return max(shares)
 
 
-def _steps(solution: Solution, name: str, distance: float, rules: EstimateRules) -> StepErrors | None:
+def _steps(solution: Solution, name: str, distance: float, scale: float, rules: EstimateRules) -> StepErrors | None:
     """Return what time steps have added up to, estimated closely if it exceeds the distance of two solutions."""
     found = step_errors(solution, rules=rules.step_errors)
-    if found is None or not found.whole(name) > distance:
+    if found is None or not found.whole(name, scale) > distance:
         return found
     return step_errors(solution, closely=True, rules=rules.step_errors) or found
 
@@ -152,6 +156,7 @@ def _estimate(
     stepped = stepped and _takes_steps(solution) and "errors of steps" not in settings.without
     evenly = {name: Values(a[:, even], b[:, even]) for name, (a, b) in values.items()}
     scales = scales_of(problem, places, evenly, settings)
+    scales |= {name: max(scales[name], _least_size(solution, name)) for name in multipliers(problem)}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
         scale = scales[name] = scales[name] or float(np.max(gaps)) or 1.0
@@ -161,9 +166,10 @@ def _estimate(
             kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
-        steps = _steps(solution, name, root_mean_square(places.rms(mine - theirs), times), rules) if stepped else None
+        apart = root_mean_square(places.rms(mine - theirs), times)
+        steps = _steps(solution, name, apart, scale, rules) if stepped else None
         if steps is not None:
-            own_steps = np.interp(times, steps.times, steps.sizes[name])
+            own_steps = np.interp(times, steps.times, steps.of(name, scale))
             if np.max(own_steps) > np.max(gaps):
                 raised.append(Decision("errors of steps", "errors of time steps add up to more than the distance"))
             gaps = np.hypot(gaps, own_steps)
@@ -180,7 +186,7 @@ def _estimate(
         curves[name] = gaps / scale
         overall[name] = root_mean_square(gaps, times) / scale
         if steps is not None:  # errors of steps may be large between these times
-            overall[name] = max(overall[name], steps.whole(name) / scale)
+            overall[name] = max(overall[name], steps.whole(name, scale) / scale)
         if problem.is_linear and overall[name] > rules.parted:
             # what has nothing in common with the truth is not judged by its own size
             known = sizes_of(problem)[name]
@@ -193,6 +199,30 @@ def _estimate(
         raised.append(Decision("chaos", "errors grow exponentially all the time"))
     growth = max(steady) if steady else None
     return ErrorEstimate(overall, times, curves, growth, parts, composed, distinct(raised), scales)
+
+
+@remembered
+def _least_size(solution: Solution, name: str) -> float:
+    """Return the size of a multiplier below which its own does not matter: a part of what other terms could cause.
+
+    A pressure may vanish where a body force drives a flow along a channel: all that is left of it is round-off.
+    """
+    share = 1e-3  # of what they could drive it to
+    problem, found = solution.problem, saddle(solution.problem)
+    assert found is not None
+    constraint = next(c for c in found.constraints if c.multiplier == name)
+    x = problem.domain.sample(40, "random", Seed.MEASURED_SIZES).x
+    largest = 0.0
+    for equation in (e for e in found.equations if e.field in constraint.fields):
+        jets = list(problem.jets.jets_in(equation.right_side).values())
+        terms = problem.compile(sp.Add.make_args(equation.right_side), jets)
+        for t in np.linspace(*problem.time, 3):
+            values = [solution.jet_values(x, np.array([t]), jet)[:, 0] for jet in jets]
+            with np.errstate(all="ignore"):
+                sizes = [float(np.sqrt(np.mean(np.square(term)))) for term in terms(*x.T, float(t), *values)]
+            largest = max([largest, *sizes])
+    factors = [abs(constraint.factor * c) for own in constraint.terms.values() for c in own.values()]
+    return share * largest * float(np.max(problem.domain.lengths)) / max(factors)
 
 
 def _unseen(solution: Solution, name: str, times: Array, without: tuple[str, ...]) -> tuple[Array, list[Decision]]:
@@ -263,10 +293,20 @@ def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, dista
         return distance, 0.0
     shared_part = 0.3  # distance over initial error, below which both solutions share that error
     visible = 1e-9  # part of the data
+    if name not in problem.initial or _is_projected(problem, name):  # it has no data of its own
+        return distance, 0.0
     wanted = initial_values(problem, name, 0, places.x)
     gap, size = float(places.rms(found - wanted)), float(places.rms(wanted))
     shared = size > 0 and distance < shared_part * gap and gap > visible * size  # round-off about 0 is not missed data
     return gap, gap if shared else 0.0
+
+
+@remembered
+def _is_projected(problem: Problem, name: str) -> bool:
+    """Whether the initial values of a field violate its constraint, so that others are nearest to them."""
+    found = saddle(problem)
+    constraints = () if found is None else found.constraints
+    return any(name in c.fields and start_violation(problem, c) > 1e-9 for c in constraints)
 
 
 def _growth_factor(solution: Solution, times: Array) -> Array:

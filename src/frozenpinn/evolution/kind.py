@@ -23,6 +23,7 @@ from frozenpinn.search.single import structure
 from frozenpinn.search.sizing import Plan, check_points, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import refuse_unsolved
+from frozenpinn.transforms import without_constraints
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Evolution:
     def check(self, problem: Problem, task: Task) -> None:
         """Refuse too few points; a single solve in all coordinates makes its plan at once, and has enough."""
         refuse_unsolved(problem, "solve()")
-        settings = task.settings
+        problem, settings = without_constraints(problem, task.settings.without), task.settings
         given = (settings.points, settings.subspace, task.tolerances.solution)
         if settings.cutoff is not None and all(value is None for value in given):
             return
@@ -74,8 +75,8 @@ class Evolution:
         return solution, Lesson(solution, plan, sizes)
 
     def cost(self, problem: Problem, task: Task, lesson: Lesson) -> Plan:
-        """Return the plan of a solve."""
-        return sized_plan(problem, task, lesson.for_effort(task.effort))
+        """Return the plan of a solve, of the form in which the last one was done."""
+        return sized_plan(lesson.solution.problem, task, lesson.for_effort(task.effort))
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values."""

@@ -25,7 +25,7 @@ from frozenpinn.evolution.stability import stable_discretisation
 from frozenpinn.evolution.window_transfer import state_slopes
 from frozenpinn.integrators import Integrator, Observer, Trajectory
 from frozenpinn.runtime.memo import remembered
-from frozenpinn.search.axis_misfit import SHARES, narrower_misfits, needed_width
+from frozenpinn.search.axis_misfit import narrower_misfits, needed_width, state_size, worst_misfits
 from frozenpinn.search.rules import Rules
 from frozenpinn.search.settings import Settings, Task, Tolerances
 from frozenpinn.search.sizing import Frame, make_plan
@@ -157,12 +157,13 @@ def _trial(
     if solved is None:
         return None
     system, trajectory = solved
-    worst = np.zeros((problem.domain.dimension, len(SHARES)))
+    found = []
     times = np.linspace(system.time[0], trajectory.end, 9)
     states = trajectory(times)
     for t, y in zip(times, states, strict=True):
-        for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-            worst = np.maximum(worst, narrower_misfits(space, y[block], float(t)))
+        for k, (block, space) in enumerate(zip(system.layout.blocks, system.spaces, strict=True)):
+            found.append((k, state_size(space, y[block], float(t)), narrower_misfits(space, y[block], float(t))))
+    worst = worst_misfits(found)
     if not np.all(np.isfinite(worst)):
         return None
     slopes = state_slopes(system, states[-1], float(times[-1]))

@@ -43,19 +43,26 @@ class StepErrors(NamedTuple):
     times
         Some times, ascending.
     sizes
-        Root mean square of the error over space at these times, for each field.
+        Root mean square of the error over space at these times, for each field that was solved for.
     factor
         By how much the problem multiplies errors, at most: of the start until any time, or of any time until the end.
+    relative
+        The largest of these errors, each relative to how large its field gets.
     """
 
     times: Array
     sizes: dict[str, Array]
     factor: float
+    relative: Array
 
-    def whole(self, name: str) -> float:
+    def of(self, name: str, size: float = 0.0) -> Array:
+        """Return the error of a field at the times; one of that size that was not solved for follows from others."""
+        return self.sizes[name] if name in self.sizes else size * self.relative
+
+    def whole(self, name: str, size: float = 0.0) -> float:
         """Return the root mean square over space and time for a field."""
         span = self.times[-1] - self.times[0]
-        return float(np.sqrt(np.trapezoid(self.sizes[name] ** 2, self.times) / span))
+        return float(np.sqrt(np.trapezoid(self.of(name, size) ** 2, self.times) / span))
 
 
 @remembered
@@ -77,7 +84,11 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     large = max(piece.layout.size for piece in pieces) > many and pieces[0].expansions[0].basis.is_product
     effort = rules.brief if large else rules.closer if closely else rules.usual
     groups = min(max(effort.groups[0], total // per_group), effort.groups[1])
-    times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in problem.evolving}
+    system = pieces[0].system
+    assert system is not None
+    solved_for = system.problem.evolving  # others follow from these
+    times, sizes = [np.array([problem.time[0]])], {name: [np.zeros(1)] for name in solved_for}
+    largest = dict.fromkeys(solved_for, 1e-300)
     until, since = [1.0], [1.0]  # growth from the start on, and until the end
     for piece in pieces:
         count = max(fewest, round(groups * max(1, piece.trajectory.steps) / total))
@@ -85,13 +96,17 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
         if part is None:
             return None
         times.append(part.times)
-        for name, own in part.sizes.items():
+        for name in solved_for:
+            own = part.sizes[name]
+            largest[name] = max(largest[name], part.largest[name])
             before = sizes[name][-1][-1]
             sizes[name].append(np.hypot(before * part.growth, own))
         until.extend(until[-1] * part.growth)
         since = [*(since_one * part.rest[0] for since_one in since), *part.rest]
-    factor, found = float(max(*until, *since)), {name: np.concatenate(own) for name, own in sizes.items()}
-    return StepErrors(np.concatenate(times), found | _of_determined(solution, found), factor)
+    factor = float(max(*until, *since))
+    found = {name: np.concatenate(own) for name, own in sizes.items()}
+    relative = np.max([own / largest[name] for name, own in found.items()], axis=0)
+    return StepErrors(np.concatenate(times), found | _of_determined(solution, found), factor, relative)
 
 
 def _of_determined(solution: Solution, found: dict[str, Array]) -> dict[str, Array]:
@@ -135,10 +150,11 @@ def _can_be_judged(piece: Piece) -> bool:
 
 
 class _Part(NamedTuple):
-    """Errors of one window: at the ends of its groups of steps; growth from its start on, and until its end."""
+    """Errors of one window at the ends of groups of steps, sizes of fields, growth from its start and to its end."""
 
     times: Array
     sizes: dict[str, Array]
+    largest: dict[str, float]
     growth: Array
     rest: Array
 
@@ -395,14 +411,17 @@ def _followed(piece: Piece, edges: Array, vectors: Array, jacobians: Array, adde
         maps.append(map_[:count, :count])
     values, between = np.stack(steps) @ vectors.T[:, :n], inner @ vectors.T[:, :n]
     measure = float(np.sum(system.points.weights))
-    sizes = {}
+    sizes, largest = {}, {}
+    states, _ = states_and_rates(piece.trajectory, edges)
     for block, space in zip(system.layout.blocks, system.spaces, strict=True):
         local = np.sqrt(np.mean(np.sum(between[:, :, block] ** 2, axis=2), axis=1))
         own = np.hypot(np.linalg.norm(values[:, block], axis=1), local) / np.sqrt(measure)
         for name in space.fields:
             sizes[name] = own * piece.unit(name)
+            norms = np.linalg.norm(states[:, :n][:, block], axis=1)
+            largest[name] = float(np.max(norms)) / np.sqrt(measure) * piece.unit(name)
     growth, rest = _growths(maps, seen), _growths([m.T for m in reversed(maps)], seen)[::-1]
-    return _Part(edges[1:], sizes, growth, rest)
+    return _Part(edges[1:], sizes, largest, growth, rest)
 
 
 def _growths(maps: list[Array], seen: slice) -> Array:

@@ -70,7 +70,8 @@ def slopes_at_start(question: Question) -> Array:
         prediction = StaticForward.begin(question).rough.at(numbers.start)
     else:
         prediction = EvolutionModel(numbers, data, question.task, question.rules).at(numbers.start)
-    return np.asarray(prediction.slopes / data.sigmas(question.rules)[:, None])
+    with np.errstate(over="ignore"):  # noise out of proportion is told below
+        return np.asarray(prediction.slopes / data.sigmas(question.rules)[:, None])
 
 
 def chosen_sensors(question: Question, count: int) -> Design:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frozenpinn.basis.samplers import MultiScale, Waves
-from frozenpinn.errors import FrozenPinnWarning, noted, silenced, warn
+from frozenpinn.errors import FrozenPinnWarning, noted, warn
 from frozenpinn.geometry import Box
 from frozenpinn.inverse.fit import Fit
 from frozenpinn.inverse.model import Chord, Model, Prediction, Shifted, Straight
@@ -76,7 +76,7 @@ class EvolutionModel:
 
     def values(self, theta: Array) -> tuple[Array, Run]:
         """Solve the problem alone."""
-        problem = self._stated(theta)
+        problem = self.numbers.solved_at(theta)
         run = Run.of(problem, self.task)
         found = [s.values(problem, jets_of(s, run.solution)) for s in self.data.sensors]
         return np.concatenate(found), run
@@ -104,12 +104,6 @@ class EvolutionModel:
     def _is_special(self) -> bool:
         """Whether slopes must be differences."""
         return bool(beyond_tangents(self.numbers.problem))
-
-    def _stated(self, theta: Array) -> Problem:
-        if self._is_special:
-            with silenced():  # a solve will warn again
-                return self.numbers.problem.at(**self.numbers.values(theta))
-        return self.numbers.at(theta)
 
     def _differences(self, theta: Array) -> Array:
         """Return slopes by differences, two solves for each number."""

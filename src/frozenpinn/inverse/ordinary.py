@@ -135,7 +135,7 @@ def _contradicts(ordinary: Ordinary, prior: Prior, fit: Fit, sigmas: Array, visi
 
 def _solved(question: Question, fit: Fit, noise: Array, seconds: float, progress: Progress) -> Ordinary:
     """Solve the problem at the values of a fit, as anybody would."""
-    data, problem, task = question.data, question.numbers.at(fit.theta), question.task
+    data, problem, task = question.data, question.numbers.solved_at(fit.theta), question.task
     tol, own = _tolerance(question, noise), task.settings
     settings = Settings(scale=own.scale, relative_to=own.relative_to, without=own.without, rules=own.rules)
     tolerances = Tolerances.of(tol, None, settings.rules.search)

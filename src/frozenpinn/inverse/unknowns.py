@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from frozenpinn.errors import ProblemError
+from frozenpinn.errors import ProblemError, silenced
 from frozenpinn.inverse.field_basis import FieldBasis
 from frozenpinn.inverse.sensitivity import Directions
+from frozenpinn.statement.fronts import fronts_of
 from frozenpinn.statement.problem import Problem, with_values
 from frozenpinn.statement.unknowns import Unknown, UnknownField, atoms
+from frozenpinn.transforms.fronts import known_parts
 
 Array = np.ndarray
 
@@ -109,6 +111,13 @@ class Numbers:
             values |= basis.functions(theta[own])
         return with_values(self.problem, values)
 
+    def solved_at(self, theta: Array) -> Problem:
+        """Return the problem to solve for some values: stated anew where tangents do not know what they change."""
+        if self.fields or self.problem.is_static or not beyond_tangents(self.problem):
+            return self.at(theta)
+        with silenced():  # a solve will warn again
+            return self.problem.at(**self.values(theta))
+
     def stated(self, theta: Array) -> Problem:
         """Return the problem as if it had been stated with these values; they stay symbols in its equations."""
         other, values = self.at(theta), self.values(theta)
@@ -136,8 +145,19 @@ def beyond_tangents(problem: Problem) -> str:
         return "coefficients that jump"
     if any(equation.mass for equation in problem.equations):
         return "spatial derivatives of time derivatives"
+    if not problem.is_static and _spreads(problem):
+        return "fronts that spread from jumps of data as fast as the unknowns say"
     jets = [jet for e in problem.equations for jet in problem.jets.jets_in(e.right_side).values()]
     return "nonlocal terms" if any(jet.field not in problem.fields for jet in jets) else ""
+
+
+def _spreads(problem: Problem) -> bool:
+    """Whether what spreads from jumps of the data, which is known in closed form, depends on the unknowns."""
+    fronts = fronts_of(problem)
+    unknown = {sp.Symbol(name, real=True) for name in problem.parameters.inferred}
+    return fronts is not None and any(
+        formula.free_symbols & unknown for formula in known_parts(problem, fronts).values()
+    )
 
 
 def check_present(problem: Problem) -> None:

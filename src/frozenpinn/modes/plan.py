@@ -17,6 +17,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis
 from frozenpinn.basis.samplers import MultiScale, Sampler, Sines, Waves, sampler_by_name, with_width
+from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.basis.svd_layer import SVDLayer
 from frozenpinn.enrichments.mode_functions import mode_combinations, mode_functions
 from frozenpinn.enrichments.offers import enrichments_of
@@ -38,8 +39,9 @@ from frozenpinn.modes.eigenproblem import (
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.runtime.threads import blas_threads
+from frozenpinn.search.grading import grade, graded_points, places_at_rest
 from frozenpinn.search.rules import ModeRules
-from frozenpinn.search.settings import Settings
+from frozenpinn.search.settings import Settings, Windows
 from frozenpinn.search.unresolved import judged_features, places_in, share_of
 from frozenpinn.statement.problem import Problem
 
@@ -192,8 +194,20 @@ class ModePlan:
         """Return the largest residual of the functions that are asked for."""
         return float(np.max(self.residuals(found, self.order(found.values)[: self.count])))
 
+    @property
+    def _grading(self) -> Grading | None:
+        """By what points and neurons on an interval are graded: narrow features of its formulas; None without."""
+        problem, settings = self.problem, self.settings
+        plain = problem.domain.dimension == 1 and not any(problem.domain.periodic) and problem.interfaces is None
+        if not plain or settings.sampler is not None or "narrow features" in settings.without:
+            return None
+        places = places_at_rest(problem)
+        return None if places is None else grade(places[0].places, places[0].sizes, Windows().floor, self.width)
+
     def _sampler(self) -> Sampler:
         given, domain = self.settings.sampler, self.problem.domain
+        if (grading := self._grading) is not None:
+            return MultiScale(self.width).graded(grading)
         if isinstance(given, str):
             return sampler_by_name(given, self.width)
         if given is not None:
@@ -210,6 +224,8 @@ class ModePlan:
         wanted = int(each * self.width) if given is None else int(np.prod(given))
         if (parts := points_on_parts(problem, wanted)) is not None:
             return parts
+        if (grading := self._grading) is not None:
+            return graded_points(grading, wanted, "gauss", np.random.default_rng(seed))
         if domain.dimension == 1:
             return domain.sample(wanted, "spectral" if any(domain.periodic) else "gauss", seed)
         if problem.interfaces is None and (cut := cut_points(problem, wanted)) is not None:

@@ -94,7 +94,7 @@ def balance(solution: Solution, name: str, enough: float = 1e-8) -> Balance | No
     Rules are refined until they agree to ``enough``, a part of the size of all terms, or have too many points.
     """
     problem = solution.problem
-    if not _is_known(solution):
+    if not _is_known(solution) or not (problem.is_static or name in problem.initial):
         return None
     times = _times(problem)
     inside, n = None, _FIRST[problem.domain.dimension]

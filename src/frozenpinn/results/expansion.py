@@ -196,8 +196,8 @@ class Piece:
 
     def is_separable(self, field: str) -> bool:
         """Whether a field consists of products of functions of one coordinate each."""
-        _, expansion = self.expansion_of(field)
-        return expansion.basis.is_product and all(view.keeps_axes for view in self.views)
+        own = [e for e in self.expansions if field in e.fields] or self.expansions  # of others, a view knows more
+        return all(e.basis.is_product for e in own) and all(view.keeps_axes for view in self.views)
 
     def _of_basis(self, request: Request, interpolated: bool) -> Array:
         """Return Σ coefficient·D of what was solved for."""

@@ -39,7 +39,7 @@ from frozenpinn.results.static_facts import StaticFacts
 from frozenpinn.runtime.arguments import reals, shown, spelled
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.statement.problem import Problem
-from frozenpinn.transforms import Restriction, View
+from frozenpinn.transforms import Recovered, Restriction, View
 
 if TYPE_CHECKING:
     from frozenpinn.results.balance import Balance
@@ -307,11 +307,11 @@ class Solution(Shown):
             return
         t = float(np.ravel(times)[0]) if times.size else self.problem.time[0]
         piece = self.pieces[int(self._window(np.array([t]))[0])]
-        index, expansion = piece.expansion_of(jet.field)
         few = self.problem.domain.wrap(x[:: max(1, len(x) // 16)])
-        c = piece.coefficients(np.array([t]), index)[0]
         worst = 0.0
         for request in piece.asked_of_basis(few, t, jet):
+            index, expansion = piece.expansion_of(request.field)
+            c = piece.coefficients(np.array([t]), index)[0]
             rows = expansion.basis.operator(request.places.x, request.terms)
             noise = 2e-13 * float(np.linalg.norm(c) * np.max(np.linalg.norm(rows, axis=1), initial=0.0))
             worst = max(worst, noise / max(float(np.max(np.abs(rows @ c), initial=0.0)), 1e-300))
@@ -340,8 +340,9 @@ class Solution(Shown):
             raise EvaluationError(
                 f"derivative={derivative!r} is not made of the coordinates {names}; write for example 'xx'."
             )
-        order = self.problem.equation(name).order
-        if jet.time and not order:
+        recovered = self.pieces[0].view(Recovered)
+        order = 1 if recovered is not None and name in recovered.fields else self.problem.equation(name).order
+        if jet.time and self.problem.is_static:
             raise EvaluationError(f"derivative='{derivative}' is one in time, but the problem is static.")
         if jet.time > order:
             raise EvaluationError(

@@ -33,6 +33,7 @@ OPTIONAL: Mapping[str, str] = {
     "subspace": "a solution that depends on few directions is found in these coordinates",
     "logarithm": "a positive field whose errors run away is solved for by its logarithm",
     "units": "fields of very different sizes are measured in units of their own",
+    "potential": "two fields that keep a linear constraint are derivatives of a potential, as of a stream function",
     "moving coordinates": "coordinates move with thin fronts",
     "breaks in time": "steps end where formulas jump or bend in time, and are short around pulses",
     "narrow features": "points and neurons of the first basis lie where formulas are narrow",
@@ -61,6 +62,7 @@ OPTIONAL: Mapping[str, str] = {
     "coarser companion": "a first solve that is known to be good is judged by a coarser one",
     # refusals
     "condition count": "problems with too many or too few conditions on a side are refused",
+    "consistent start": "initial data that violate a linear constraint are refused; without, they are projected",
     "seams": "coefficients that jump where a periodic axis closes are refused",
     # raised estimates
     "doubt": "the estimate is raised to what is left of the equations, which does not fall",
@@ -77,6 +79,7 @@ OPTIONAL: Mapping[str, str] = {
 
 #: What always takes part where it is needed.
 FIXED: Mapping[str, str] = {
+    "multipliers": "multipliers of linear constraints, as a pressure, are found from what the other equations leave",
     "curved coordinates": "the problem is solved in the coordinates of its frame",
     "interfaces": "each part of the domain has neurons of its own",
     "rejected subspace": "a solution on few directions did not hold in all coordinates",

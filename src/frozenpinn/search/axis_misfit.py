@@ -32,7 +32,7 @@ _TIMES = (2, 5)  # how many states are evaluated: of linear equations, whose sol
 
 def axis_misfits(solution: Solution) -> tuple[float, ...]:
     """Return what the slower neurons of each axis miss of a solution at any time; () if it has no axes."""
-    worst: Array = np.zeros(0)
+    found: list[tuple[int, float, Array]] = []
     for piece in solution.pieces:
         system, times = piece.system, np.linspace(piece.start, piece.end, _TIMES[not solution.problem.is_linear])
         if system is None or not all(space.network.is_product for space in system.spaces):
@@ -40,10 +40,26 @@ def axis_misfits(solution: Solution) -> tuple[float, ...]:
         first = piece.trajectory(times[:1])[0] if solution.problem.is_static else piece.initial_state
         states = [first[: system.coefficients], *_positions(piece, system, times[1:])]
         for t, y in zip(times, states, strict=True):
-            for block, space in zip(system.layout.blocks, system.spaces, strict=True):
-                found = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]
-                worst = found if not len(worst) else np.maximum(worst, found)
-    return tuple(worst.tolist())
+            for k, (block, space) in enumerate(zip(system.layout.blocks, system.spaces, strict=True)):
+                misfits = narrower_misfits(space, y[block], float(t), SHARES[-1:])[:, 0]
+                found.append((k, state_size(space, y[block], float(t)), misfits))
+    return tuple(worst_misfits(found).tolist())
+
+
+def worst_misfits(found: Sequence[tuple[int, float, Array]]) -> Array:
+    """Return the largest misfits of states of several fields, each relative to the largest state of its field.
+
+    What a field that sets out from rest misses at first is as small as it is then.
+    """
+    largest = {k: max(size for field, size, _ in found if field == k) for k, _, _ in found}
+    shares = [size / largest[k] if largest[k] else 1.0 for k, size, _ in found]
+    return np.asarray(np.max([share * misfits for share, (_, _, misfits) in zip(shares, found, strict=True)], axis=0))
+
+
+def state_size(space: Space, coefficients: Array, t: float) -> float:
+    """Return the size of a state, in units that are the same at all times."""
+    grid = _lifted_values(space, coefficients, t)
+    return float(np.linalg.norm(coefficients if grid is None else grid))
 
 
 def _positions(piece: Piece, system: Discretisation, times: Array) -> Array:

@@ -311,7 +311,7 @@ def _sides(problem: Problem, equation: Equation) -> list[sp.Expr] | None:
     jets = problem.jets
     left_side = equation.left_side(jets)
     needed = {**{jets.symbol(jet): jet for jet in left_side}, **jets.jets_in(equation.right_side)}
-    if any(jet.field in jets.quantities for jet in needed.values()):
+    if any(jet.field not in problem.exact for jet in needed.values()):  # integrals, and pressures that are not given
         return None
     table = {symbol: problem.exact[jet.field].derivative(jet) for symbol, jet in needed.items()}
     if any(value is None for value in table.values()):
@@ -326,7 +326,8 @@ def _exact_against_laws(problem: Problem, t: float) -> list[str]:
     found = []
     for law in problem.laws:
         points = problem.domain.sample_side(law.side, 25, "random", 0)
-        values = [_values(problem, problem.exact[jet.field], jet, points.x, t) for jet in law.jets_in()]
+        own = [(jet, problem.exact.get(jet.field)) for jet in law.jets_in()]
+        values = [None if d is None else _values(problem, d, jet, points.x, t) for jet, d in own]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             continue
@@ -340,7 +341,7 @@ def _exact_against_conditions(problem: Problem) -> list[str]:
     found, (start, end) = [], problem.time
     times = (start + 0.37 * (end - start), end)
     found += _exact_against_laws(problem, times[0])
-    for condition in problem.conditions:
+    for condition in (c for c in problem.conditions if set(c.fields) <= set(problem.exact)):
         points = _on_side(problem, condition)
         wanted = [condition.value(points.x, t) for t in times]
         gaps = [_gap(problem, condition, points, problem.exact, t, w) for t, w in zip(times, wanted, strict=True)]

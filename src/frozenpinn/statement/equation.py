@@ -245,17 +245,17 @@ def static_equations(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: 
             raise ProblemError(f"the equation '{residual} = 0' contains none of the unknowns {choices(fields)}.")
     return [
         split_right_side(name, 0, residuals[row], jets)
-        for row, name in zip(_rows_of(residuals, fields, jets), fields, strict=True)
+        for row, name in zip(rows_of(residuals, fields, jets), fields, strict=True)
     ]
 
 
-def _rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
+def rows_of(residuals: Sequence[sp.Expr], fields: Sequence[str], jets: JetSpace) -> list[int]:
     """Return the equation for each field: the sum of the orders of their derivatives is the largest."""
     from scipy.optimize import linear_sum_assignment
 
     orders = np.full((len(fields), len(residuals)), -100.0)
     for row, residual in enumerate(residuals):
-        for jet in (jet for jet in jets.jets_in(residual).values() if jet.field not in jets.quantities):
+        for jet in (jet for jet in jets.jets_in(residual).values() if jet.field in fields):
             i = fields.index(jet.field)
             orders[i, row] = max(orders[i, row], jet.order)
     return [int(row) for row in linear_sum_assignment(-orders)[1]]

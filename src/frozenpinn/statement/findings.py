@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 Severity: TypeAlias = Literal["error", "warning", "note"]
 COUNT = "count"  #: the kind of findings about numbers of conditions
 SEAM = "seam"  #: the kind of findings about coefficients that jump across the seam of a periodic axis
-INSISTED = {COUNT: "condition count", SEAM: "seams"}  #: refusals that a user can switch off, and their names
+START = "start"  #: the kind of findings about initial data that violate a constraint
+INSISTED = {
+    COUNT: "condition count",
+    SEAM: "seams",
+    START: "consistent start",
+}  #: refusals that a user can switch off, and their names
 UNDERFLOW = float(np.finfo(float).tiny)  #: below this, numbers have few digits: no difference means anything
 
 
@@ -29,7 +34,8 @@ class Finding:
         ``"seam"`` (coefficients that jump where a periodic axis closes),
         ``"exact"`` (an exact solution that is none), ``"jump"``, ``"noise"``, ``"corner"`` (rough data), ``"data"``
         (how well arrays are known between their values), ``"unused"`` (a parameter), ``"free"`` (a field without
-        conditions on a side), ``"structure"`` (what an equation without a time derivative determines) or ``"scales"``.
+        conditions on a side), ``"start"`` (initial data that violate a constraint), ``"structure"`` (what an equation
+        without a time derivative determines) or ``"scales"``.
     severity
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -34,6 +34,7 @@ from frozenpinn.statement.equation import (
 )
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
+from frozenpinn.statement.multipliers import LinearConstraint, multipliers
 from frozenpinn.statement.parameters import Parameters, ParameterValue, check_count, check_known
 from frozenpinn.statement.points import PointSource, taken_points
 from frozenpinn.statement.resolution import resolve
@@ -84,7 +85,8 @@ class Problem:
         Names used in the texts: numbers, text, SymPy, Python functions of x and t, arrays, tables; or
         :class:`Eigenvalue`, :class:`Unknown` and :class:`UnknownField`.
     exact
-        A known solution, for error measurement only; if symbolic, it is checked against the equation.
+        A known solution, for error measurement only; if symbolic, it is checked against the equation. A pressure, or
+        another multiplier of a constraint, may be left out.
     constraint
         What makes the solution of a static problem unique if equation and conditions do not: ``"mean(u) = 0"`` or the
         value at a point, ``"u(0, 0) = 1"``; a list for several. Also other conditions at points, such as
@@ -132,6 +134,7 @@ class Problem:
     interfaces: Interfaces | None
     given: Mapping[str, Any]
     evolution: Problem
+    kept: tuple[LinearConstraint, ...] = ()  # linear constraints that the fields keep, without their multipliers
     before: Problem | None = None  # the problem from whose solution known parts were subtracted
     known: Mapping[str, sp.Expr] = {}  # these known parts, by field
     smallest: float | None = None  # part of domain and time down to which Python functions are sampled
@@ -362,7 +365,8 @@ class Problem:
         if self.jets.quantities:
             check_quantities(self)
         keep(interfaces=interfaces_or_breaks(self, residuals, fluxes, given.get("contact")))
-        local = [name for name in self.fields if not self.spatial_order(name)]
+        keeping = multipliers(self)  # of which no condition is asked
+        local = [name for name in self.fields if not self.spatial_order(name) or name in keeping]
         transported = [name for name in self.fields if self.spatial_order(name) == 1]
         conditions, laws = read_boundary(boundary, domain, self.fields, self.jets, self.parameters, local, transported)
         for law in laws:
@@ -371,8 +375,10 @@ class Problem:
         keep(conditions=conditions, laws=laws)
         keep(groups=self.coupled_fields())
         keep(**self._read_start(given, static))
+        keep(constraints=(*self.constraints, *(self._means_of(keeping) if static else ())))
         exact = given["exact"]
-        keep(exact={} if exact is None else self._data(exact, "the exact solution", self.fields))
+        asked = [name for name in self.fields if name not in keeping]
+        keep(exact={} if exact is None else self._data(exact, "the exact solution", asked, keeping))
         probe_data(self)
         if self.parameters.unknown:
             check_eigenproblem(self)
@@ -405,7 +411,7 @@ class Problem:
                         "evolution; what Newton's method starts from is solve(problem, start=…)."
                     )
             return {"initial": {}, "initial_velocity": {}, "guess": {}, "constraints": constraints}
-        if constraints:
+        if any(c.field not in multipliers(self) for c in constraints):
             raise ProblemError("constraint= is for static problems; the initial data fix an evolution.")
         if given["initial"] is None:
             raise ProblemError("initial is missing: a problem with time=(start, end) needs an initial value.")
@@ -420,15 +426,29 @@ class Problem:
             "initial": {name: data[name] for name in self.evolving},
             "guess": {name: datum for name, datum in data.items() if name not in self.evolving},
             "initial_velocity": self._read_velocity(velocity, second),
-            "constraints": (),
+            "constraints": constraints,
         }
 
+    def _means_of(self, keeping: Sequence[str]) -> Iterator[Constraint]:
+        """Yield the means of multipliers that nothing else fixes: zero."""
+        from frozenpinn.statement.constraints import Constraint
+
+        fixed = {
+            *(c.field for c in self.constraints if c.picks),
+            *(name for condition in self.conditions for name in condition.fields),
+            *(name for law in self.laws for name in law.fields),
+        }
+        for name in keeping:
+            if name not in fixed:
+                yield Constraint(name, None, 0.0, f"mean({name}) = 0", (0,) * self.jets.dimension)
+
     def coupled_fields(self) -> tuple[tuple[str, ...], ...]:
-        """Group the fields that share a boundary condition or an implicit left-hand side: they need one basis."""
+        """Group the fields that share a condition, a constraint or an implicit left-hand side: they need one basis."""
         groups = [{name} for name in self.fields]
         together = [set(condition.fields) for condition in self.conditions]
         moving = {e.field for e in self.equations if e.order}
         together += [{e.field, *(jet.field for jet in e.mass if jet.field in moving)} for e in self.equations]
+        together += [set(constraint.fields) for constraint in self.kept]
         together += [set(group) for group in mutually_determined(self)]
         together += [] if self.interfaces is None else self.interfaces.groups()
         for fields in together:

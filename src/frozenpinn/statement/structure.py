@@ -272,9 +272,14 @@ def told(problem: Problem) -> tuple[str, ...]:
 
 def refuse_unsolved(problem: Problem, what: str) -> None:
     """Say which equations without a time derivative ``what`` can't solve."""
+    from frozenpinn.statement.multipliers import multipliers
+
+    keeping = multipliers(problem)
     for name, kind in problem.determined.items():
-        if kind != "multiplier":
+        if kind != "multiplier" or name in keeping:
             continue
         raise ProblemError(
-            f"{what} can't solve '{problem.equation(name)}' beside equations in time yet ('{name}' is {kind} there)."
+            f"{what} can't keep '{problem.equation(name)}': '{name}' is the multiplier of this constraint, which must "
+            f"be linear with constant coefficients, and '{name}' must enter the equations of the constrained fields by "
+            "its adjoint, as -grad(p) beside div(U) = 0, with the same factor in all."
         )

@@ -12,6 +12,7 @@ import sympy as sp
 from frozenpinn.errors import choices
 from frozenpinn.language.scope import spelled_out
 from frozenpinn.statement.findings import Finding
+from frozenpinn.statement.multipliers import multipliers
 
 if TYPE_CHECKING:
     from frozenpinn.statement.conditions import LinearCondition
@@ -64,9 +65,10 @@ def free_fields(problem: Problem) -> tuple[Finding, ...]:
     note (free): nothing is imposed on 'p' on the sides 'left', 'right'.
     """
     given: list[LinearCondition | BoundaryLaw] = [*problem.conditions, *problem.laws]
-    spread = [name for name in problem.fields if problem.spatial_order(name)]
+    keeping = multipliers(problem)  # of which nothing is asked
+    spread = [name for name in problem.fields if problem.spatial_order(name) and name not in keeping]
     found = []
-    for name in spread if len(spread) > 1 else ():
+    for name in spread if len(spread) + len(keeping) > 1 else ():
         sides = [
             side.name
             for side in problem.domain.sides

@@ -15,11 +15,13 @@ from frozenpinn.search.kind import Failure, Pair
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
+from frozenpinn.search.sizing import Plan
 from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
 from frozenpinn.static.plan import StaticPlan, static_plan
+from frozenpinn.static.products import product_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
 if TYPE_CHECKING:
@@ -59,13 +61,15 @@ class Static:
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
-    def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | PatchPlan:
-        """Return the plan of a solve."""
+    def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | Plan | PatchPlan:
+        """Return the plan of a solve: of a product if that was all the last one took."""
         if task.settings.basis is not None:
             from frozenpinn.static.patches import patch_cost
 
             return patch_cost(task, lesson)
-        return static_plan(problem, task)
+        plan = static_plan(lesson.solution.problem, task)  # which may have another form
+        product = product_plan(plan) if isinstance(lesson.cost, Plan) else None
+        return plan if product is None else product
 
     def sizes(self, solution: Solution) -> dict[str, float]:
         """Return the largest values; fields that vanish but for round-off are as large as others."""

@@ -7,14 +7,15 @@ the same few tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 import numpy as np
+import sympy as sp
 
 from frozenpinn.assembly.collocation import Function, lowest, slopes_of
-from frozenpinn.assembly.discretisation import discretise
+from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.initial_data import Snapshot, Stage
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.assembly.state import StateLayout
@@ -35,7 +36,7 @@ from frozenpinn.runtime.seeds import Seed
 from frozenpinn.search.sizing import Frame, Plan, make_plan
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.judging import HeldOut, laplacian_parts, left_at, warn_if_singular
-from frozenpinn.static.newton_krylov import balance
+from frozenpinn.static.newton_krylov import Balanced, balance
 from frozenpinn.static.plan import StaticPlan
 
 Array = np.ndarray
@@ -79,7 +80,8 @@ def product_plan(plan: StaticPlan) -> Plan | None:
 def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, how: str) -> Solution | None:
     """Return a solution by a product of networks if it leaves less than is promised of other features; else None.
 
-    Without a start, Newton's method begins with the function of the product that carries the boundary data.
+    Without a start, Newton's method begins with the function of the product that carries the boundary data, and follows
+    the solution as the nonlinear terms are added where that leads nowhere.
     """
     problem, task, rules, own = plan.problem, plan.task, plan.task.rules.static, product_plan(plan)
     if own is None:
@@ -89,8 +91,11 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
         spaces = own.product_spaces(problem, own.place_points(problem))
         values = {} if start is None else {name: _snapshot(problem, start, name) for name in problem.fields}
         system = discretise(problem, spaces, stage=Stage((0.0, 0.0), values, {}))
-        first = np.zeros(system.size) if problem.is_linear or start is None else system.initial_state
-        found = balance(system, first, rules.newton.accuracy, plan.announce)
+        if problem.is_linear or start is not None:
+            first = np.zeros(system.size) if problem.is_linear else system.initial_state
+            found = balance(system, first, rules.newton.accuracy, plan.announce)
+        else:
+            found = _continued(problem, system, rules.newton.accuracy, plan.announce)
     except BudgetError:
         raise
     except (ConvergenceError, FrozenPinnError, np.linalg.LinAlgError):
@@ -119,6 +124,31 @@ def solve_on_product(plan: StaticPlan, start: Function | None, promised: float, 
             Decision("products", f"they leave {left:.1e} of the equations; {promised:.1e} is promised without"),
         ),
     )
+
+
+def _continued(problem: Problem, system: Discretisation, accuracy: float, announce: Callable[[], None]) -> Balanced:
+    """Solve from the linear terms on: at once if that works, else by adding the nonlinear ones little by little."""
+    state, reached, step = np.zeros(system.size), 0.0, 1.0
+    shortest = 1.0 / 256.0  # part of the nonlinear terms
+    while True:
+        share = min(1.0, reached + step)
+        stage = system if share == 1.0 else replace(system, problem=_with_share(problem, share))
+        try:
+            found = balance(stage, state, accuracy, announce)
+        except ConvergenceError:
+            step /= 4.0
+            if step < shortest:
+                raise
+            continue
+        if share == 1.0:
+            return found
+        state, reached, step = found.state, share, 1.5 * step
+
+
+def _with_share(problem: Problem, share: float) -> Problem:
+    """Return the problem with a part of its nonlinear terms."""
+    s = sp.Float(share)
+    return problem.replaced(equations=tuple(replace(e, nonlinear=s * e.nonlinear) for e in problem.equations))
 
 
 def _snapshot(problem: Problem, function: Function, name: str) -> Snapshot:

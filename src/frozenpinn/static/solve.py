@@ -22,6 +22,7 @@ from frozenpinn.runtime.decisions import Decision, distinct
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import REFLECTIONS, blas_threads
 from frozenpinn.search.settings import Task
+from frozenpinn.search.sizing import Plan
 from frozenpinn.search.trust import stall_reason
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.families import (
@@ -48,7 +49,7 @@ class Earlier(NamedTuple):
     solution: Solution
     family: Family
     pilot: float
-    cost: StaticPlan
+    cost: StaticPlan | Plan
 
 
 def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: Stopwatch) -> Earlier:
@@ -59,6 +60,9 @@ def solve_static(problem: Problem, task: Task, earlier: Earlier | None, watch: S
     plan.check_memory()
     if isinstance(task.settings.width, tuple):
         return _with_given_product(plan, earlier, watch)
+    found_on_product = _on_product_alone(plan, earlier, watch)
+    if found_on_product is not None:
+        return found_on_product
     many = problem.domain.dimension > task.rules.sizing.dimensions
     with blas_threads(plan.operations, REFLECTIONS):
         if many and earlier is not None and isinstance(earlier.solution.width, tuple):
@@ -138,6 +142,26 @@ def _or_product(plan: StaticPlan, start: Function, solution: Solution) -> Soluti
     except BudgetError:
         return solution
     return solution if product is None else product
+
+
+def _on_product_alone(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier | None:
+    """Solve a nonlinear problem of high order on a product; None if it has none, or finds nothing.
+
+    Neurons of other kinds are poor at fourth derivatives, and what narrow ones find is no start for a product.
+    """
+    high = 4
+    problem, trusted = plan.problem, 0.3  # what a product may leave, measured with derivatives of that order
+    if problem.is_linear or plan.task.start is not None or max(map(problem.spatial_order, problem.fields)) < high:
+        return None
+    with blas_threads(plan.operations, REFLECTIONS), watch.stage("products"):
+        product = None
+        if earlier is not None and isinstance(earlier.solution.width, tuple):
+            product = solve_on_product(plan, SolutionStart(earlier.solution.jet_values), trusted, "a coarser solution")
+        if product is None:
+            product = solve_on_product(plan, None, trusted, "the linear terms")
+    left = _left_by(product)
+    cost = product_plan(plan)
+    return None if product is None or cost is None else Earlier(product, families(plan)[0], left, cost)
 
 
 def _with_given_product(plan: StaticPlan, earlier: Earlier | None, watch: Stopwatch) -> Earlier:

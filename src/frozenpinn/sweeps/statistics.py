@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion, warn
-from frozenpinn.runtime.arguments import is_number, reals, shown, spelled
+from frozenpinn.runtime.arguments import between, reals, shown, spelled
 
 if TYPE_CHECKING:
     import xarray
@@ -115,7 +115,7 @@ class Surrogate:
         place = np.empty(len(self.names))
         for k, name in enumerate(self.names):
             known = np.asarray(self.runs[name], dtype=float)
-            if not is_number(values[name]) or not known.min() <= values[name] <= known.max():
+            if not between(values[name], float(known.min()), float(known.max())):
                 raise EvaluationError(
                     f"{name} = {shown(values[name])} lies outside the sweep, which goes from {known.min():g} to "
                     f"{known.max():g}."

@@ -29,6 +29,7 @@ from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.statement.conditions import Free, LinearCondition, normal_symbols
 from frozenpinn.statement.data import Datum
+from frozenpinn.statement.multipliers import multipliers
 from frozenpinn.statement.problem import Problem
 from frozenpinn.transforms.views import Inner, Request, Transform, View
 
@@ -42,6 +43,11 @@ class NotReducibleError(Exception):
 def read_subspace(given: Any, problem: Problem) -> Subspace:
     """Check directions that a user insists on."""
     d = problem.domain.dimension
+    if multipliers(problem):
+        raise SettingsError(
+            f"'{multipliers(problem)[0]}' keeps a constraint in this problem, which is solved in all coordinates; "
+            "leave subspace= out."
+        )
     if problem.interfaces is not None:
         raise SettingsError(
             "coefficients jump in this problem, which is solved in all coordinates; leave subspace= out."
@@ -137,11 +143,27 @@ def restrict(problem: Problem, subspace: Subspace) -> Problem:
                 if problem.constraints:
                     raise NotReducibleError("a constraint refers to all coordinates.")
                 return Problem(equations, domain, boundary=boundary, parameters=writer.functions)
-            return Problem(
+            reduced = Problem(
                 equations, domain, problem.time, initial, boundary, velocity or None, parameters=writer.functions
             )
+            return _keeping(reduced, problem, subspace) if problem.kept else reduced
     except (FrozenPinnError, TypeError) as error:  # no form as text, or names that clash
         raise NotReducibleError(str(error)) from error
+
+
+def _keeping(reduced: Problem, problem: Problem, subspace: Subspace) -> Problem:
+    """Return a problem on a subspace with the constraints of the full one, as far as they say anything there."""
+    kept = []
+    for constraint in problem.kept:
+        terms: dict[str, dict[tuple[int, ...], float]] = {name: {} for name in constraint.fields}
+        for name, own in constraint.terms.items():
+            for full, c in own.items():
+                for alpha, factor in chain_rule(full, subspace.rows).items():
+                    terms[name][alpha] = terms[name].get(alpha, 0.0) + c * factor
+        if any(terms.values()):
+            kept.append(replace(constraint, terms=terms))
+    keeping = reduced.replaced(kept=tuple(kept))
+    return keeping.replaced(groups=keeping.coupled_fields())
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,12 @@ QUICK_SKIPPED = (
     "elasticity-hole",
     "liouville",
     "minimal-surface",
+    "ethier-steinman-3d",
+    "lamb-oseen",
 )
 #: Cases without a diagram in a quick report: tolerance after tolerance takes minutes.
 QUICK_UNDRAWN = (
     *("kuramoto-sivashinsky", "allen-cahn-2d", "gray-scott-2d", "burgers-2d"),
     *("liouville", "nonlinear-helmholtz", "bratu", "l-shape"),
+    *("taylor-green", "lamb-oseen", "poiseuille-startup", "ethier-steinman-3d", "flow-kovasznay"),
 )

@@ -11,6 +11,7 @@ from frozenpinn.errors import FrozenPinnError
 from frozenpinn.inverse.infer import infer
 from frozenpinn.inverse.result import Inferred
 from frozenpinn_lab.cases.inverse import CASES
+from frozenpinn_lab.cases.inverse_rough import ROUGH
 from frozenpinn_lab.studies.inverse import covered, error_of
 from frozenpinn_lab.studies.study import Announce, Row, Study, finish
 
@@ -20,11 +21,11 @@ _FEW = 100  # draws for a field, of which each is seen at 500 points
 
 def rows(seeds: int, announce: Announce) -> list[Row]:
     """Return two rows per case: noise given, and estimated."""
-    return [_row(name, told, seeds, announce) for name in CASES for told in (True, False)]
+    return [_row(name, told, seeds, announce) for name in (*CASES, *ROUGH) for told in (True, False)]
 
 
 def _row(name: str, told: bool, seeds: int, announce: Announce) -> Row:
-    case, hits, errors = CASES[name], [], []
+    case, hits, errors = (CASES | ROUGH)[name], [], []
     label = f"{name.removeprefix('inverse-')}, σ {'given' if told else 'estimated'}"
     row: dict[str, Any] = {"case": label, "failures": []}
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from frozenpinn.errors import FrozenPinnError
 from frozenpinn.solve import solve
-from frozenpinn_lab.calibration.nasty import CLASSES, nasty_ones
+from frozenpinn_lab.calibration.nasty import CLASSES, QUESTIONS, asked, nasty_ones
 from frozenpinn_lab.runner import timed
 from frozenpinn_lab.studies.study import Announce, Row, Study
 
@@ -31,12 +31,12 @@ def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None) -> 
     names
         Of classes; None takes all.
     """
-    chosen = CLASSES if names is None else names
-    entries = [entry for entry in nasty_ones(seeds) if entry.group in chosen]
+    chosen = [name for name in (*CLASSES, *QUESTIONS) if names is None or name in names]
+    problems = [(name, number) for name in chosen for number in range(seeds)]
     found = []
-    for k, entry in enumerate(entries):
-        announce(f"{k + 1} of {len(entries)}: {entry.name}")
-        found.append(measure(entry.name, TOLERANCES[k % seeds % len(TOLERANCES)]))
+    for k, (name, number) in enumerate(problems):
+        announce(f"{k + 1} of {len(problems)}: {name} {number}")
+        found.append(measure(f"{name} {number}", TOLERANCES[number % len(TOLERANCES)]))
     broken = sum(row["broken"] for row in found)
     total: Row = {**dict.fromkeys(found[0]), "problem": f"broken promises of {len(found)}", "broken": broken}
     return [*found, {**total, "failures": []}]
@@ -45,6 +45,8 @@ def rows(seeds: int, announce: Announce, names: Sequence[str] | None = None) -> 
 def measure(name: str, tol: float) -> Row:
     """Solve one problem, and see whether what is said of its error is true."""
     group, _, number = name.rpartition(" ")
+    if group in QUESTIONS:
+        return _answered(group, int(number), tol)
     entry = next(e for e in nasty_ones(int(number) + 1) if e.name == name)
     row: Row = {"problem": name, "class": group, "tol": tol, **dict.fromkeys(("error", "estimate", "seconds"))}
     problem = entry.build()
@@ -57,6 +59,19 @@ def measure(name: str, tol: float) -> Row:
     estimate, status = solution.error_estimate.worst, solution.status
     row |= {"error": error, "estimate": estimate, "seconds": seconds, "status": status}
     is_broken = broken(error - entry.accuracy, estimate, tol, status)
+    return {**row, "broken": int(is_broken), "failures": [f"{name}, tol = {tol:g}"] if is_broken else []}
+
+
+def _answered(group: str, number: int, tol: float) -> Row:
+    """Ask for eigenvalues or an unknown, and see whether what is said of their errors is true."""
+    name = f"{group} {number}"
+    row: Row = {"problem": name, "class": group, "tol": tol, **dict.fromkeys(("error", "estimate", "seconds"))}
+    try:
+        answer, seconds = timed(asked(group, number).ask, tol, BUDGET)
+    except FrozenPinnError as failure:
+        return {**row, "status": type(failure).__name__, "broken": 0, "failures": []}
+    row |= {"error": answer.error, "estimate": answer.estimate, "seconds": seconds, "status": answer.status}
+    is_broken = broken(answer.error, answer.estimate, tol, answer.status)
     return {**row, "broken": int(is_broken), "failures": [f"{name}, tol = {tol:g}"] if is_broken else []}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frozenpinn.assembly.boundary import boundary_rows
+from frozenpinn.assembly.constrained_basis import images_of_multipliers, obeying
 from frozenpinn.assembly.laws import law_places
 from frozenpinn.assembly.spaces import Space, compressed
 from frozenpinn.basis.network import Network
@@ -39,6 +40,8 @@ class NullSpaceLayer:
         """Restrict the network to the null space of the boundary rows."""
         rows = boundary_rows(problem, network.fields, per_side, hidden=network.hidden)
         data = rows.data().compressed()
-        compliant = network.comply_with(rows.functionals, rows.active, data.shapes)
+        own = obeying(problem, network)
+        compliant = network.comply_with(rows.functionals, rows.active, data.shapes, own, independent=own is None)
         laws = law_places(problem, network.fields, per_side)
-        return Space(compressed(compliant, cutoff), data, problem.equation(network.fields[0]).order, laws=laws)
+        order, images = problem.equation(network.fields[0]).order, images_of_multipliers(problem, network, per_side)
+        return Space(compressed(compliant, cutoff), data, order, laws=laws, images=images)

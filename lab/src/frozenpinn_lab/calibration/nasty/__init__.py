@@ -19,15 +19,21 @@ from frozenpinn_lab.calibration.nasty.moments import MOMENTS
 from frozenpinn_lab.calibration.nasty.narrow import HIDDEN, NARROW
 from frozenpinn_lab.calibration.nasty.parts import Draw
 from frozenpinn_lab.calibration.nasty.plane import PLANE
+from frozenpinn_lab.calibration.nasty.questions import INFERENCES, MODES, Question
 from frozenpinn_lab.calibration.nasty.rest import REST
 from frozenpinn_lab.calibration.nasty.rings import RINGS
+from frozenpinn_lab.calibration.nasty.shapes import SHAPES
 from frozenpinn_lab.calibration.nasty.space import SPACE
 from frozenpinn_lab.calibration.nasty.stiff import STIFF
 
-_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE, *RINGS, *REST)
+_MAKERS = (*NARROW, *SPACE, *MOMENTS, *GROWTH, *STIFF, *PLANE, *RINGS, *REST, *SHAPES)
 CLASSES: Mapping[str, Callable[[Draw], Problem]] = {
     **HIDDEN,
     **{maker.__name__.replace("_", " "): maker for maker in _MAKERS},
+}
+#: Eigenvalues and inferences, which are asked for in their own way.
+QUESTIONS: Mapping[str, Callable[[Draw], Question]] = {
+    maker.__name__.replace("_", " "): maker for maker in (*MODES, *INFERENCES)
 }
 _ACCURACY = {"extinction front": 1e-5, "kinked wave": 1e-6}
 
@@ -48,3 +54,8 @@ def nasty_ones(count: int) -> list[Entry]:
         for name in CLASSES
         for number in range(count)
     ]
+
+
+def asked(name: str, number: int) -> Question:
+    """Return a question of a class."""
+    return QUESTIONS[name](np.random.default_rng((sum(map(ord, name)), number)))
