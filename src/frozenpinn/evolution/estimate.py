@@ -156,6 +156,8 @@ def _estimate(
     stepped = stepped and _takes_steps(solution) and "errors of steps" not in settings.without
     evenly = {name: Values(a[:, even], b[:, even]) for name, (a, b) in values.items()}
     scales = scales_of(problem, places, evenly, settings)
+    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
+    lost = np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces]))  # by new bases: no residual shows it
     scales |= {name: max(scales[name], _least_size(solution, name)) for name in multipliers(problem)}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
@@ -163,7 +165,7 @@ def _estimate(
         growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even]))
         found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
         if part is not None:
-            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
+            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, lost * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
         apart = root_mean_square(places.rms(mine - theirs), times)
@@ -276,12 +278,6 @@ def _times(problem: Problem, invariant: bool, free: bool) -> _When:
     if narrow and len(telling := telling_times(problem)):
         times = np.union1d(times, telling)
     return _When(read_only(times), read_only(np.isin(times, even)))
-
-
-def _lost(solution: Solution, times: Array) -> Array:
-    """Return what was lost, relative to the solution, whenever its basis was renewed: no residual shows that."""
-    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
-    return np.asarray(np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces])))
 
 
 def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, distance: float) -> tuple[float, float]:

@@ -235,14 +235,11 @@ def _within(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array
     In between, a trajectory may be wrong though its steps are right. Only a few steps are solved for at once, as a
     large factorisation can't be interrupted.
     """
-    parts = [_collocated(*own) for own in zip(*(_few(a) for a in (jacobians, lengths, left)), strict=True)]
-    inner, ends = zip(*parts, strict=True)
-    return np.concatenate(inner), np.concatenate(ends)
-
-
-def _few(values: Array) -> list[Array]:
     together = 8  # steps on which errors are solved for at once
-    return np.split(values, range(together, len(values), together))
+    cuts = range(together, len(lengths), together)
+    groups = zip(*(np.split(values, cuts) for values in (jacobians, lengths, left)), strict=True)
+    inner, ends = zip(*(_collocated(*own) for own in groups), strict=True)
+    return np.concatenate(inner), np.concatenate(ends)
 
 
 def _collocated(jacobians: Array, lengths: Array, left: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.results.explanation import explain, subspace_text
 from frozenpinn.results.residuals import Residuals
 from frozenpinn.runtime.decisions import Decision, read_decisions
-from frozenpinn.runtime.html import aligned, card
+from frozenpinn.runtime.html import card, table
 from frozenpinn.statement.problem import stated_equations
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return card("Report", aligned(str(self)))
+        return card("Report", table(self.rows))
 
 
 def make_report(solution: Solution) -> Report:
