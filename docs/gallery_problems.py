@@ -272,6 +272,14 @@ STATIC = [
            "product along the axes and the formula is known.",
            '"lap(u) + 30*u = 0", fp.Box([0, 0], [1, 1]), boundary="u = cos(3*x)*cos(sqrt(21)*y)",\n'
            '    exact="cos(3*x)*cos(sqrt(21)*y)"', "1e-8", True),
+    solved("short_waves", "Helmholtz equation: short waves on a disk",
+           "Two plane waves with eleven wavelengths across a disk. One network of 200 neurons leaves most of the "
+           "equation, so the disk is divided into some thousand patches with neurons of their own, joined by traces on "
+           "their faces. Look at the decisions in the report: they say why.",
+           '"lap(u) + 35**2*u = 0", fp.Disk(), boundary="u = wave", parameters={"wave": '
+           '"cos(35*(0.6*x + 0.8*y)) + sin(35*(0.96*x - 0.28*y))"},\n'
+           '    exact="cos(35*(0.6*x + 0.8*y)) + sin(35*(0.96*x - 0.28*y))"',
+           "1e-2", True),
     solved("layer", "Convection–diffusion: a boundary layer",
            "Convection carries everything to the right, where a layer as thin as the diffusivity brings u back to "
            "zero. The program recognises the layer and adds exponentials for it. Look at the right end: no "

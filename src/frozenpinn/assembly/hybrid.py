@@ -370,16 +370,25 @@ class Condensed:
     groups
         What is known of each group.
     size
-        Number of unknown traces.
+        Number of unknown traces, and of multipliers after them.
+    factor
+        What SuperLU has made of the matrix.
+    constrained
+        Values of the constraints.
     """
 
     groups: tuple[Reduced, ...]
     size: int
     factor: Any
+    constrained: Array
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int) -> Condensed:
-        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks."""
+    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int, constrained: Array) -> Condensed:
+        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks.
+
+        Multipliers of constraints stand after the traces; ``constrained`` are the values that they are for.
+        """
+        size += len(constrained)
         groups, rows, columns, entries = [], [], [], []
         for places, blocks in parts:
             inverse = np.linalg.inv(blocks.inner)
@@ -390,7 +399,7 @@ class Condensed:
             columns.append(np.tile(places, (1, places.shape[1])).ravel())
             entries.append(schur.ravel())
         if not size:
-            return cls(tuple(groups), 0, None)
+            return cls(tuple(groups), 0, None, constrained)
         table = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
         matrix = sps.csc_matrix(sps.coo_matrix(table, shape=(size, size)))
         try:
@@ -401,7 +410,7 @@ class Condensed:
             raise ConvergenceError(
                 "the system of all patches is singular: an eigenvalue is hit, or nothing determines the solution."
             ) from error
-        return cls(tuple(groups), size, factor)
+        return cls(tuple(groups), size, factor, constrained)
 
     @property
     def nonzeros(self) -> int:
@@ -410,8 +419,10 @@ class Condensed:
 
     def solve(self, loads: Sequence[Array] | None = None) -> list[Array]:
         """Return coefficients (patches, fields · r) of each group, for its own loads or others of that shape."""
-        loads = [group.load for group in self.groups] if loads is None else loads
         right = np.zeros(self.size)
+        if loads is None:
+            loads = [group.load for group in self.groups]
+            right[self.size - len(self.constrained) :] = self.constrained
         for group, load in zip(self.groups, loads, strict=True):
             own = np.broadcast_to(-np.einsum("kij,kj->ki", *_alike(group.back, load)), group.places.shape)
             np.add.at(right, group.places, own)
@@ -429,7 +440,7 @@ class Condensed:
         shapes = [(len(group.places), group.inverse.shape[1]) for group in self.groups]
         vectors = [[rng.normal(size=shape) for shape in shapes] for _ in range(2)]
         sizes = np.ones(2)
-        for _ in range(6):
+        for _ in range(4):
             found = [np.concatenate([part.ravel() for part in self.solve(vector)]) for vector in vectors]
             basis, triangle = np.linalg.qr(np.stack(found, axis=1))
             sizes = np.linalg.svd(triangle, compute_uv=False)
@@ -443,6 +454,18 @@ def _alike(matrix: Array, vectors: Array, count: int = 0) -> tuple[Array, Array]
     """Return matrices and vectors, as many of one as of the other."""
     count = max(len(matrix), len(vectors), count)
     return np.broadcast_to(matrix, (count, *matrix.shape[1:])), np.broadcast_to(vectors, (count, vectors.shape[1]))
+
+
+def constrained_blocks(blocks: Blocks, columns: Array, rows: Array) -> Blocks:
+    """Return blocks with multipliers after the traces: columns (1, functions, n) and rows (patches, n, functions)."""
+    count, more = max(len(blocks.back), len(rows)), rows.shape[1]
+    back = [np.broadcast_to(part, (count, *part.shape[1:])) for part in (blocks.back, rows)]
+    shape = (len(blocks.outer), *columns.shape[1:])
+    return blocks._replace(
+        outer=np.concatenate([blocks.outer, np.broadcast_to(columns, shape)], axis=2),
+        back=np.concatenate(back, axis=1),
+        traces=np.pad(blocks.traces, ((0, 0), (0, more), (0, more))),
+    )
 
 
 def trace_numbers(patches: PatchSet, group: Sequence[int], traces: int, fields: int) -> Array:

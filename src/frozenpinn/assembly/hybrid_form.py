@@ -149,8 +149,6 @@ def _unsuited(problem: Problem) -> str | None:
         return "it has point sources"
     if problem.laws:
         return f"the condition '{problem.laws[0].text}' on '{problem.laws[0].side.name}' is not linear"
-    if problem.constraints:
-        return f"the constraint '{problem.constraints[0].text}' needs all patches at once, which is not written yet"
     for name in problem.fields:
         for side in problem.domain.sides:
             own = [c for c in problem.conditions if c.side.name == side.name and name in c.fields]
@@ -186,12 +184,10 @@ def _split(problem: Problem, field: str) -> tuple[dict[str, list[sp.Expr]], sp.E
     right = problem.equation(field).right_side
     scope, jets = problem.parameters.scope(problem.jets), problem.jets
     entries: dict[str, list[sp.Expr]] = {}
-    rest = right
     for symbol, jet in jets.jets_in(right).items():
         if jet.order < 2:
             continue
         factor = sp.diff(right, symbol)
-        rest = rest - factor * symbol
         own = entries.setdefault(jet.field, [ZERO] * 3)
         if jet.laps:
             own[0], own[2] = own[0] + factor, own[2] + factor
@@ -204,12 +200,22 @@ def _split(problem: Problem, field: str) -> tuple[dict[str, list[sp.Expr]], sp.E
         return ExpressionError(f"patches must differentiate the coefficients of second derivatives: {text}")
 
     x, y = jets.x
+    rest = right.xreplace({symbol: ZERO for symbol, jet in jets.jets_in(right).items() if jet.order == 2})
     for name, (a, b, c) in entries.items():
         for axis, pair in enumerate(((a, b), (b, c))):
-            spread = sp.diff(pair[0], x) + sp.diff(pair[1], y)
-            slope = Jet(name, (1 - axis, axis))
-            rest = rest - resolve_function_derivatives(spread, scope, unknown) * jets.symbol(slope)
-    return entries, sp.expand(rest)
+            spread = resolve_function_derivatives(sp.diff(pair[0], x) + sp.diff(pair[1], y), scope, unknown)
+            rest = _without(rest, jets.symbol(Jet(name, (1 - axis, axis))), spread)
+    return entries, rest
+
+
+def _without(rest: sp.Expr, slope: sp.Symbol, spread: sp.Expr) -> sp.Expr:
+    """Subtract a multiple of a slope; where it cancels what is there, nothing of either is left.
+
+    Nothing is expanded: the square in the exponent of a narrow peak would become factors that overflow.
+    """
+    factor = sp.diff(rest, slope)
+    cancels = spread != 0 and sp.expand(factor - spread) == 0
+    return rest.xreplace({slope: ZERO}) if cancels else rest - spread * slope
 
 
 def _slopes(problem: Problem, rest: sp.Expr) -> Slopes:

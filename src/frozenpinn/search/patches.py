@@ -40,7 +40,7 @@ class Patches:
 
     across: int | None = None
     order: int | None = None
-    levels: int = 9
+    levels: int = 16
     adaptive: bool = True
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from math import ceil, log10
 import numpy as np
 
 from frozenpinn.assembly.collocation import Function, Nothing
-from frozenpinn.assembly.hybrid import Assembly, Condensed, Element, Places, trace_numbers
+from frozenpinn.assembly.hybrid import Assembly, Blocks, Condensed, Element, Places, constrained_blocks, trace_numbers
 from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.local.basis import PatchBasis
@@ -36,7 +36,9 @@ from frozenpinn.search.patches import ORDERS
 from frozenpinn.search.patches import Patches as Asked
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
+from frozenpinn.static.estimate import PATCHES
 from frozenpinn.static.judging import held_out_residual, warn_if_singular
+from frozenpinn.static.patch_choice import OnPatches
 from frozenpinn.static.start import SolutionStart, read_start
 
 Array = np.ndarray
@@ -45,7 +47,8 @@ TURN = 1.7  #: by how much a boundary may turn in one patch
 ROUNDS = 12  #: of refinement in one solve
 STEPS = 25  #: of Newton's method
 SHARE = 0.5  #: of the tolerance that the highest modes of all patches may carry, at first
-FINER = 3.0  #: power of the effort with which this share falls
+DENSE = 4.0  #: times the share of the tolerance that the highest modes of one patch may carry for its area
+FINER = 2.0  #: power of the effort with which this share falls
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,16 @@ class PatchPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Resolved:
-    """What a solve on patches has taught: its solution, the tree, and what it took."""
+class Resolved(OnPatches):
+    """What a solve on patches has taught: its solution, the tree, what it took, the first effort, and why patches."""
 
     solution: Solution
     tree: Tree
     across: int
     plan: PatchPlan
     effort: float
+    first: float
+    why: str = ""
 
     @property
     def cost(self) -> PatchPlan:
@@ -118,14 +123,17 @@ def order_for(task: Task) -> int:
 # ---- one solve --------------------------------------------------------------------------------------
 
 
-def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> Resolved:
+def solve_on_patches(
+    problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch, why: str = ""
+) -> Resolved:
     """Solve a static problem on patches, which are quartered until their highest modes carry little enough."""
     form, asked = HybridForm.of(problem), asked_of(task)
     features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
     start: Function = read_start(task.start, problem) or Nothing()
     if earlier is not None:
         start = SolutionStart(earlier.solution.jet_values)
-    goal = SHARE * (task.tolerances.solution or 1e-6) / task.effort**FINER
+    first = task.effort if earlier is None else earlier.first
+    goal = SHARE * (task.tolerances.solution or 1e-6) * (first / task.effort) ** FINER
     announce = partial(watch.announce, "patches")
     with watch.stage("patches"), blas_threads(0.0):
         across, tree = _first_tree(problem, task, earlier)
@@ -139,7 +147,9 @@ def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, wat
                 break
             start = start if form.is_linear else solved.function
             tree = tree.refined(within)
-        return _result(problem, task, solved, across, len(marked))
+        why = why if earlier is None else earlier.why
+        found = _result(problem, task, solved, len(marked), why)
+        return Resolved(found, tree, across, solved.system.plan, task.effort, first, why)
 
 
 def asked_of(task: Task) -> Asked:
@@ -157,22 +167,24 @@ def _first_tree(problem: Problem, task: Task, earlier: Resolved | None) -> tuple
     if earlier is not None:
         across = max(2, round((more if is_finer else fewer) * earlier.across))
     tree = Tree.of(problem.domain, across)
-    tree = tree.refined_while(lambda leaf: leaf.angle > TURN, asked.levels)
+    tree = tree.refined_while(lambda leaves: [leaf.angle > TURN for leaf in leaves], asked.levels)
     if earlier is None or not (is_finer and asked.adaptive):
         return across, tree
     basis = earlier.solution.pieces[0].expansions[0].basis
     assert isinstance(basis, PatchBasis)
     shares = np.array([(a, b) for a in (0.02, 0.35, 0.65, 0.98) for b in (0.02, 0.35, 0.65, 0.98)])
 
-    def too_wide(leaf: Leaf) -> bool:
-        x = leaf.lower + shares * (leaf.upper - leaf.lower)
-        width = float(np.max(leaf.upper - leaf.lower))
-        return width > 1.05 * float(np.min(basis.widths(x)))
+    def too_wide(leaves: Sequence[Leaf]) -> Array:
+        corners = np.array([(leaf.lower, leaf.upper) for leaf in leaves]).reshape(-1, 2, 2)
+        lengths = corners[:, 1] - corners[:, 0]
+        x = corners[:, :1] + shares * lengths[:, None]
+        widths = basis.widths(x.reshape(-1, 2)).reshape(len(leaves), -1)
+        return np.asarray(np.max(lengths, axis=1) > 1.05 * np.min(widths, axis=1))
 
     return across, tree.refined_while(too_wide, asked.levels + 1)
 
 
-def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: int) -> Resolved:
+def _result(problem: Problem, task: Task, solved: Solved, finest: int, why: str) -> Solution:
     """Return the solution with all that is known of it."""
     system, changes = solved.system, solved.changes
     left = held_out_residual(problem, solved.function)
@@ -185,9 +197,10 @@ def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: i
         f"{finest} patches are as small as levels={asked_of(task).levels} allows and not resolved: a corner, or "
         "detail below the finest patch; allow more with basis=fp.Patches(levels=…)"
     )
-    trajectory = SteadyState(solved.coefficients, "patches", Work(len(changes), len(changes)))
-    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator="patches")
-    solution = Solution(
+    trajectory = SteadyState(solved.coefficients, PATCHES, Work(len(changes), len(changes)))
+    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator=PATCHES)
+    reason = f"the domain is divided into {label}" + (f", as {why}" if why else "")
+    return Solution(
         problem,
         (piece,),
         sampler="local",
@@ -197,10 +210,11 @@ def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: i
         operations=plan.operations,
         notes=(note,) if finest else (),
         provenance=task,
-        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
-        decisions=(Decision("patches", f"the domain is divided into {label}"),),
+        facts=StaticFacts(
+            label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left, solved.highest
+        ),
+        decisions=(Decision("patches", reason),),
     )
-    return Resolved(solution, tree, across, plan, task.effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +241,12 @@ class PatchSystem:
         self._traces, fields = features.order + 1, len(form.fields)
         self._size = len(patches.faces) * self._traces * fields
         self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        constraints = form.problem.constraints
+        if constraints:
+            more = self._size + np.arange(len(constraints))
+            self._numbers = [np.column_stack([own, np.tile(more, (len(own), 1))]) for own in self._numbers]
+        area = sum(patch.area for patch in patches.patches)
+        self._values = np.array([c.value * (area if c.point is None else 1.0) for c in constraints])
         self._kept: dict[int, Element] = {}
         self._room = 5e8  # bytes of functions at their places that are kept
 
@@ -252,8 +272,27 @@ class PatchSystem:
         for k in range(len(self.patches.groups)):
             element = self.element(k)
             about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
-            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
-        return Condensed.of(parts, self._size)
+            blocks = Assembly(self.form, element, about).blocks()
+            parts.append((self._numbers[k], self._constrained(k, blocks) if len(self._values) else blocks))
+        return Condensed.of(parts, self._size, self._values)
+
+    def _constrained(self, k: int, blocks: Blocks) -> Blocks:
+        """Add multipliers of constraints: means have integrals as rows and as columns, points as columns."""
+        element, fields = self.element(k), self.form.fields
+        group, constraints = self.patches.groups[k], self.form.problem.constraints
+        rows = np.zeros((len(group), len(constraints), len(fields), element.size))
+        columns = np.zeros((1, len(fields), element.size, len(constraints)))
+        for n, constraint in enumerate(constraints):
+            i = fields.index(constraint.field)
+            columns[0, i, :, n] = rows[:, n, i] = element.inside.weights @ element.inside.values
+            if constraint.point is not None:
+                rows[:, n] = 0.0
+                owner = int(self.basis.owners(constraint.point)[0])
+                if owner in group:
+                    place = (constraint.point - self.basis.boxes[owner, 0]) / self.basis.boxes[owner, 1]
+                    rows[group.index(owner), n, i] = (self.features.values(place, ((0, 0),))[0] @ element.mixing)[0]
+        size = len(fields) * element.size
+        return constrained_blocks(blocks, columns.reshape(1, size, -1), rows.reshape(len(group), -1, size))
 
     def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
         """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
@@ -332,15 +371,26 @@ class Solved:
             out[list(group)] = np.max(parts, axis=1)
         return out
 
+    @property
+    def highest(self) -> float:
+        """What the highest modes of all patches carry, relative to the solution."""
+        return float(np.sqrt(np.sum(self.tails)))
+
     def unresolved(self, goal: float) -> list[Cell]:
-        """Return the leaves of patches that carry more than their share in their highest modes."""
-        if np.sqrt(np.sum(self.tails)) <= goal:
-            return []
-        order = np.argsort(-self.tails)
-        below = np.cumsum(self.tails[order][::-1])[::-1]  # what would be left without refining from here on
-        limit = 0.5 * goal**2 / len(self.tails)
-        chosen = order[(below > 0.3 * goal**2) & (self.tails[order] > limit)]
-        return [cell for n in chosen.tolist() for cell in self.system.patches.patches[n].cells]
+        """Return the leaves of patches that carry more than their share in their highest modes.
+
+        A thin cut that is not resolved carries little, and may still spoil waves all over the domain: where the modes
+        are larger than elsewhere by far, for the area of the patch, it is quartered, too.
+        """
+        patches, least = self.system.patches.patches, 1e-4
+        areas = np.array([patch.area for patch in patches])
+        dense = self.tails * np.sum(areas) / areas > (DENSE * goal) ** 2
+        chosen = dense & (self.tails > least * goal**2)
+        if np.sum(self.tails) > goal**2:
+            order = np.argsort(-self.tails)
+            below = np.cumsum(self.tails[order][::-1])[::-1]  # what would be left without refining from here on
+            chosen[order] |= (below > 0.3 * goal**2) & (self.tails[order] > 0.5 * goal**2 / len(self.tails))
+        return [cell for n in np.flatnonzero(chosen).tolist() for cell in patches[n].cells]
 
 
 def _local_jets(
