@@ -309,7 +309,7 @@ def _growth_factor(solution: Solution, times: Array) -> Array:
     """Return by how much a linear problem multiplies what is missed at the start."""
     if not solution.problem.is_linear:
         return np.ones(len(times))
-    rate = float(np.real(solution.system.linear.abscissa))
+    rate = solution.abscissa
     return np.asarray(np.exp(np.clip(rate * (times - times[0]), 0.0, 300.0)) if np.isfinite(rate) else 1.0)
 
 
@@ -355,7 +355,7 @@ def remarks(solution: Solution, rules: EstimateRules) -> list[str]:
     worth_saying = 5.0  # rate × time of growing errors
     found = [missed.text for missed in features_missed(solution)]
     start, end = solution.problem.time
-    rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
+    rate = solution.abscissa if solution.problem.is_linear else 0.0
     if np.isfinite(rate) and rate * (end - start) > worth_saying:
         found.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
     elif (steps := step_errors(solution, rules=rules.step_errors)) is not None and steps.factor > np.exp(worth_saying):

@@ -54,3 +54,7 @@ class Patches:
         if not (is_whole(self.levels) and 0 <= self.levels <= 20):
             raise SettingsError(f"levels is a whole number from 0 to 20, got {shown(self.levels)}.")
         check_flag("adaptive", self.adaptive)
+
+
+class OnPatches:
+    """What a solve on patches teaches the next one, which has patches, too."""

@@ -105,7 +105,8 @@ class Settings:
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
         ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
-        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
+        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, ``"radau-iia"``, an integrator object, or None for a choice
+        by structure.
     rtol
         Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
         ``tol``; 1e-8 without.
@@ -129,8 +130,8 @@ class Settings:
         Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
         in ``solution.decisions``.
     basis
-        :class:`Patches` divides a plane domain into local networks, for static problems of second order; None leaves
-        the choice to the program.
+        :class:`Patches` divides a plane domain into local networks, for problems of second order, static and in time;
+        None leaves the choice to the program.
     rules
         The tuned numbers behind everything that is chosen by the program.
 

@@ -13,6 +13,7 @@ from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
 from frozenpinn.search.kind import Failure, Pair
+from frozenpinn.search.patches import OnPatches
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
@@ -21,13 +22,13 @@ from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
-from frozenpinn.static.patch_choice import OnPatches, can_have_patches, reason_for_patches
+from frozenpinn.static.patch_choice import can_have_patches, reason_for_patches
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import product_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
 if TYPE_CHECKING:
-    from frozenpinn.static.patches import PatchPlan, Resolved
+    from frozenpinn.search.patch_plan import PatchPlan, Resolved
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Static:
     def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | Plan | PatchPlan:
         """Return the plan of a solve: of patches or a product if that was all the last one took."""
         if isinstance(lesson, OnPatches):
-            from frozenpinn.static.patches import patch_cost
+            from frozenpinn.search.patch_plan import patch_cost
 
             return patch_cost(task, cast("Resolved", lesson))
         plan = static_plan(lesson.solution.problem, task)  # which may have another form

@@ -17,10 +17,6 @@ STALLED = 1e-3  #: the same of a fourth one, several times as wide
 MANY_HOLES = 4  #: holes from which on patches are tried beside the second network already
 
 
-class OnPatches:
-    """What a solve on patches teaches the next one, which has patches, too."""
-
-
 def reason_for_patches(problem: Problem, task: Task, earlier: Earlier | None) -> str | None:
     """Return why the next solve should be on patches; None if one network may do."""
     if earlier is None or earlier.solution.facts is None or isinstance(earlier.solution.width, tuple):

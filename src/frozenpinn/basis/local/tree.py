@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -161,6 +161,22 @@ class Tree:
                 continue
             leaves |= self._filled(cell.children, leaf.curves)
             waiting += [wide for wide in self._wider_neighbours(cell) if wide in leaves]
+        return replace(self, leaves=dict(sorted(leaves.items())))
+
+    def coarsened(self, cells: Collection[Cell]) -> Tree:
+        """Return the tree with four leaves made one where all are among some cells, and away from the boundary."""
+        above = {Cell(c.level - k, c.i >> k, c.j >> k) for c in self.leaves for k in range(1, c.level + 1)}
+        leaves = dict(self.leaves)
+        for parent in sorted({Cell(c.level - 1, c.i // 2, c.j // 2) for c in cells if c.level}):
+            own = parent.children
+            plain = all(c in cells and c in self.leaves and not self.leaves[c].curves for c in own)
+            around = {
+                Cell(parent.level + 1, 2 * parent.i + a, 2 * parent.j + b) for a in range(-1, 3) for b in range(-1, 3)
+            }
+            if plain and not around & above:  # none beside it is a quarter as wide
+                for cell in own:
+                    del leaves[cell]
+                leaves[parent] = Leaf(parent, *self.corners(parent), ())
         return replace(self, leaves=dict(sorted(leaves.items())))
 
     def _wider_neighbours(self, cell: Cell) -> list[Cell]:
