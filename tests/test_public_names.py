@@ -53,7 +53,7 @@ MODULES = {
         "Sines",
     },
     "integrators": {
-        *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "SciPy"),
+        *("CVODE", "ETD", "ExactPropagator", "ExponentialCollocation", "RadauIIA", "SciPy"),
         *("HermiteTrajectory", "Integrator", "Observer", "OdeSystem", "Trajectory", "Guard", "NOBODY"),
     },
     "inverse": {"Alternating", "Guess", "Scan"},

@@ -26,6 +26,7 @@ from frozenpinn.search.search import Search
 from frozenpinn.search.settings import Settings, Sizes, Task, Tolerances, read_tolerance, warn_of_contradictions
 from frozenpinn.search.single import solve_once
 from frozenpinn.search.witness import estimate_error
+from frozenpinn.statement.consistency import slight_contradictions
 from frozenpinn.statement.findings import Findings
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.unknowns import listed
@@ -259,6 +260,9 @@ def solve_from(
     if problem not in _CHECKED:
         with budget.enforced():
             _checked(problem, settings.without)
+    with Summarised():
+        for finding in slight_contradictions(problem, tol):
+            warn(finding.text)
     with Summarised(), listener as told:
         if all:
             return _solve_all(problem, task, budget, told)

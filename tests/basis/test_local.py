@@ -30,7 +30,7 @@ SHAPES = {
 
 
 def divided(domain, across=5, levels=5):
-    tree = Tree.of(domain, across).refined_while(lambda leaf: leaf.angle > 1.7, levels)
+    tree = Tree.of(domain, across).refined_while(lambda leaves: [leaf.angle > 1.7 for leaf in leaves], levels)
     return PatchSet.of(tree, 12)
 
 
@@ -133,3 +133,11 @@ def test_values_and_derivatives_of_the_basis_agree():
     same = basis.owners(x + step) == basis.owners(x - step)
     slope = basis.combine(x, [Term("v", Derivative((1, 0)))], c[:, None])[:, 0]
     assert np.allclose(((ahead - behind) / 2e-6)[same], slope[same], rtol=1e-5, atol=1e-4 * np.max(np.abs(slope)))
+
+
+def test_a_hole_that_touches_the_line_between_two_cells_is_not_lost():
+    domain = Disk([0.5, 0.5], 0.72) - Disk([0.55, 0.4], 0.05).named("hole")  # whose leftmost point lies on such a line
+    tree = Tree.of(domain, 8).refined_while(lambda leaves: [leaf.angle > 1.7 for leaf in leaves], 5)
+    walls = [wall for patch in PatchSet.of(tree, 8).patches for wall in patch.walls if wall.side == "hole"]
+    assert sum(wall.angle for wall in walls) == pytest.approx(2 * np.pi)
+    assert sum(patch.area for patch in PatchSet.of(tree, 8).patches) == pytest.approx(Outline(domain.outline()).area)

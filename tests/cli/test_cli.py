@@ -177,6 +177,7 @@ def test_solve_json_to_standard_output(problem_file):
         "residuals",
         "error_estimate",
         "absolute_estimate",
+        "balances",
         "error",
         "subspace",
         "status",

@@ -47,6 +47,11 @@ def test_limits_of_curves(rod):
     assert rod.plot(limits=(-1, 3)).axes[1].get_ylim() == (-1, 3)
 
 
+def test_zeros_are_far_below_a_logarithmic_scale(rod):
+    low, high = rod.plot(log=True).axes[1].get_ylim()
+    assert 0 < 1e-9 * high < low
+
+
 def test_logarithmic_scales(square):
     norm = square.plot(log=True, limits=(1e-3, 1)).axes[0].collections[0].norm
     assert (type(norm).__name__, norm.vmin, norm.vmax) == ("LogNorm", 1e-3, 1)

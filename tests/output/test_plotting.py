@@ -257,6 +257,7 @@ def test_solids(cube, tmp_path):
     plotter = cube.plot_3d(tmp_path / "cube.png", cells=6)
     assert (tmp_path / "cube.png").read_bytes().startswith(PNG)
     assert list(plotter.scalar_bars.keys()) == ["u"]
+    assert "0.0" not in plotter.renderer.cube_axes_actor.x_labels  # as many digits as the size of a part needs
     drawn = max((m for m in plotter.meshes if "u" in m.array_names), key=lambda m: m.n_points)
     plotter.close()
     assert np.max(drawn["u"]) <= 1.01 * np.max(cube(*drawn.points.T, 0.01))

@@ -263,7 +263,7 @@ def test_python_functions_are_not_stored(tmp_path):
 
 def test_warnings_of_the_statement_are_not_repeated(tmp_path):
     with pytest.warns(fp.FrozenPinnWarning, match="the initial data contradict"):
-        problem = fp.Problem("u_t = u_xx", UNIT, (0, 0.1), "sin(pi*x) + 1e-5", "u = 0")
+        problem = fp.Problem("u_t = u_xx", UNIT, (0, 0.1), "sin(pi*x) + 0.01", "u = 0")
     fp.solve(problem, settings=fp.Settings(width=30)).save(tmp_path / "s.fpinn")
     fp.load(tmp_path / "s.fpinn")  # warnings are errors here
 

@@ -35,9 +35,9 @@ with one_thread():
     pass
 seen = []
 class Watching(fp.integrators.CVODE):
-    def _linear_solver(self, guard):
+    def _linear_solver(self, system, guard):
         seen.extend(info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas")
-        return super()._linear_solver(guard)
+        return super()._linear_solver(system, guard)
 problem = fp.Problem("u_t = dx((1 + u**2)*u_x)", fp.Interval(0, 1), (0, 0.1), "sin(pi*x)", "u = 0")
 fp.solve(problem, settings=fp.Settings(width=20, windows=None, integrator=Watching(rtol=1e-6)))
 assert len(seen) > 1 and set(seen) == {1}, seen

@@ -1,5 +1,7 @@
 """Statements as people write them the first time: what is understood, and what is said about the rest."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,27 @@ def test_contradictions_below_the_tolerance_are_silent(recwarn):
     problem = fp.Problem("u_t = u_xx", LINE, (0, 0.1), "sin(pi*x) + 1e-9", "u = 0")
     assert fp.solve(problem, tol=1e-4).status == "converged"
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("gap", "offset", "tol", "at_statement", "at_solve"),
+    [
+        (1e-5, 0, 1e-3, 0, 0),
+        (1e-5, 0, 1e-6, 0, 2),
+        (1e-5, 0, None, 0, 2),
+        (1e-2, 0, 1e-3, 2, 0),
+        (1e-2, 300, 1e-3, 2, 0),
+    ],
+)
+def test_contradictions_that_are_below_the_tolerance_are_no_warning(gap, offset, tol, at_statement, at_solve):
+    def told(call):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            value = call()
+        return value, sum("contradict" in str(w.message) for w in found)
+
+    initial = f"{offset + gap} + sin(pi*x)"
+    problem, first = told(lambda: fp.Problem("u_t = u_xx", fp.Interval(0, 1), (0, 1), initial, f"u = {offset}"))
+    _, later = told(lambda: fp.solve(problem, tol=tol))
+    assert (first, later) == (at_statement, at_solve)
+    assert len(fp.check(problem)) == 2

@@ -11,6 +11,8 @@ from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.local.features import LocalFeatures, modes_of
 from frozenpinn.basis.local.patches import PatchSet
 from frozenpinn.basis.local.tree import Tree
+from frozenpinn.search.settings import Task, Tolerances
+from frozenpinn.static.patch_choice import can_have_patches
 
 SQUARE = fp.Box([0, 0], [1, 1])
 WAVE = "sin(6*x)*sin(5*y + 0.3)"
@@ -55,6 +57,14 @@ def test_every_linear_condition_and_varying_coefficients():
         exact=exact,
     )
     assert true_error(problem, across=4, order=9) < 1e-7
+
+
+@pytest.mark.parametrize("constraint", ["mean(u) = 0.25", "u(0.3, 0.8) = 0.09 + 0.64 - 5/12"])
+def test_slopes_with_a_constraint(constraint):
+    exact = "x**2 + y**2 - 5/12"  # whose mean is 1/4
+    sides = {"left": "u_n = 0", "bottom": "u_n = 0", "right": "u_n = 2", "top": "u_n = 2"}
+    problem = fp.Problem("lap(u) = 4", SQUARE, boundary=sides, constraint=constraint, exact=exact)
+    assert true_error(problem, across=3, order=8) < 1e-7
 
 
 def test_nonlinear_equations_and_systems():
@@ -122,6 +132,46 @@ def test_patches_are_quartered_towards_detail_until_the_tolerance_is_met():
     widths = solution.pieces[0].expansions[0].basis.widths(np.array([[0.3, 0.6], [0.9, 0.1]]))
     assert widths[0] <= 0.25 * widths[1]
     assert any(decision.name == "patches" for decision in solution.decisions)
+
+
+def test_patches_are_chosen_where_one_network_leaves_much_and_not_elsewhere():
+    waves = "cos(33*(0.6*x + 0.8*y)) + sin(33*(0.96*x - 0.28*y))"
+    problem = fp.Problem("lap(u) + 33**2*u = 0", fp.Disk(), boundary="u = ue", parameters={"ue": waves}, exact="ue")
+    solution = fp.solve(problem, tol=1e-2)
+    assert solution.status == "converged"
+    assert solution.error()["relative"] <= 1e-2
+    reason = next(decision.reason for decision in solution.decisions if decision.name == "patches")
+    assert "as a network of 200 neurons leaves" in reason
+    easy = fp.solve(poisson(fp.Disk()), tol=1e-3)
+    assert all(decision.name != "patches" for decision in easy.decisions)
+
+
+def test_what_is_given_or_switched_off_keeps_one_network():
+    problem = poisson(fp.Disk())
+    tolerances = Tolerances.of(1e-4, None)
+    assert can_have_patches(problem, Task(fp.Settings(), 0, tolerances))
+    for settings in (fp.Settings(width=100), fp.Settings(without=("patches",)), fp.Settings(sampler="waves")):
+        assert not can_have_patches(problem, Task(settings, 0, tolerances))
+    assert not can_have_patches(
+        fp.Problem("lap(lap(u)) = 1", SQUARE, boundary=["u = 0", "u_n = 0"]), Task(fp.Settings(), 0, tolerances)
+    )
+
+
+def test_errors_at_corners_are_told():
+    mixed = fp.Box([-1, 0], [1, 1]).with_sides(slip="y < 1e-9 and x > 0")
+    problem = fp.Problem(
+        "lap(u) = 0",
+        mixed,
+        boundary={
+            side.name: "u_n = 0" if side.name == "slip" else "u = sqrt((sqrt(x**2 + y**2) + x)/2)"
+            for side in mixed.sides
+        },
+        exact="sqrt((sqrt(x**2 + y**2) + x)/2)",
+    )
+    solution = fp.solve(problem, tol=1e-3, settings=fp.Settings(basis=fp.Patches()))
+    error = solution.error()["relative"]
+    assert 0.1 * error <= solution.error_estimate["u"] <= 10 * error
+    assert error <= 1e-3
 
 
 def test_a_solution_is_stored_evaluated_and_drawn(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import frozenpinn as fp
+from frozenpinn.runtime.memo import Same
 from frozenpinn.static.judging import held_out_residual
 from frozenpinn.static.products import held_out_grid, left_on_grid
 from frozenpinn.static.start import SolutionStart
@@ -48,7 +49,7 @@ def test_values_on_the_grid_are_those_of_the_solution(problem):
     state = piece.trajectory.state[: network.size]
     lifted = data(0.0) if network.lift_size else None
     value, mixed, laplacian = network.on_axes(grid.axes, [((0, 0), 0), ((1, 1), 0), ((0, 0), 1)], state, lifted)
-    place = grid.parts[id(x)]
+    place = grid.parts[Same(x)]
     field = problem.jets.field("u")
     for found, jet in ((value, field), (mixed, replace(field, alpha=(1, 1))), (laplacian, replace(field, laps=1))):
         wanted = solution.jet_values(x, np.zeros(1), jet)[:, 0]

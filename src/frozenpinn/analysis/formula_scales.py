@@ -303,16 +303,11 @@ def _looked_at(problem: Problem, node: sp.Expr) -> Iterator[tuple[sp.Expr, str]]
         elif not base.is_number and (not _is_gentle(problem, base) or _nears_zero(problem, base)):
             yield node, "peak"
     elif isinstance(node, sp.sin | sp.cos):
-        if not _is_even(problem, node.args[0]):
-            yield node, "peak"
+        own, (argument,) = {*problem.jets.x, problem.jets.t}, node.args
+        if any(sp.diff(argument, s).free_symbols & own for s in argument.free_symbols & own):
+            yield node, "peak"  # waves of one length are no feature of a place
     elif isinstance(node, sp.Function) and not isinstance(node, sp.Piecewise) and not _is_gentle(problem, *node.args):
         yield node, "peak"
-
-
-def _is_even(problem: Problem, argument: sp.Expr) -> bool:
-    """Whether an argument changes at the same rate everywhere: waves of one length are no feature of a place."""
-    own = {*problem.jets.x, problem.jets.t}
-    return not any(sp.diff(argument, s).free_symbols & own for s in argument.free_symbols & own)
 
 
 def _is_gentle(problem: Problem, argument: sp.Expr, *_: sp.Expr) -> bool:

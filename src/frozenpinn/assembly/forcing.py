@@ -62,7 +62,8 @@ class Forcing:
             if equation.forcing != 0:
                 self._add_source(equation.field, equation.forcing)
         maps, fixed = _lift_maps(layout, terms, left)
-        maps += _soft_maps(layout, relaxations)
+        for rows, space, soft in zip(layout.blocks, layout.spaces, relaxations, strict=True):
+            maps += [(space, order, rows, Dense(block)) for order, block in ({} if soft is None else soft.data).items()]
         for rows, vector in fixed:
             self._static[rows] += vector
         self._maps: list[Map] = []
@@ -222,12 +223,3 @@ def _lift_maps(
                 elif own:
                     maps.append((space, order, rows, projector @ space.network.lift_at_points(own)))
     return maps, fixed
-
-
-def _soft_maps(layout: Layout, relaxations: Sequence[Relaxation | None]) -> list[Map]:
-    """Return what time derivatives of the data of soft boundary rows add."""
-    maps: list[Map] = []
-    for rows, space, soft in zip(layout.blocks, layout.spaces, relaxations, strict=True):
-        for order, block in ({} if soft is None else soft.data).items():
-            maps.append((space, order, rows, Dense(block)))
-    return maps

@@ -18,7 +18,7 @@ faces; an implicit step adds 1/(γ dt) to the diagonal of A and is solved by :cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -273,8 +273,10 @@ class Assembly:
     def _jumps(self, i: int, places: Places) -> tuple[Array, Array]:
         """Return the weight of jumps of a field, τ n·A n + |b·n|, and b·n, at the places of one patch or of all."""
         normals = places.normals
-        matrix = self.form.diffusions(self.element.moved(places.x))[i, i]
-        stiff = self.element.penalty * _normal(_across(matrix, normals), normals)
+        matrix = self.form.diffusions(self.element.moved(places.x)).get((i, i))
+        stiff = np.zeros(len(normals))
+        if matrix is not None:
+            stiff = self.element.penalty * _normal(_across(matrix, normals), normals)
         along, across = self._transport(i, i, places)
         if not (np.any(along) or np.any(across)):
             return stiff, np.zeros(1)
@@ -283,35 +285,54 @@ class Assembly:
         return np.resize(stiff, size) + np.abs(drift), drift
 
     def _on_wall(self, curve: Curve, places: Places, inner: Sums, load: list[list[Array]]) -> None:
-        form, x, count = self.form, self.element.moved(places.x), len(self.element.shifts)
-        normals, weights = np.tile(places.normals, (count, 1)), np.tile(places.weights, count)
-        points = BoundaryPoints(x, normals, weights, Side(curve.side))
-        given = {k: form.dirichlet(curve.side, name, points) for k, name in enumerate(form.fields)}
+        form, x = self.form, self.element.moved(places.x)
+        points = self.points_of(curve, places)
         for (i, k), matrix in form.diffusions(x).items():
-            flux, value = _across(matrix, places.normals), given[k]
-            if value is not None:
-                onto = _fluxes(places.values, flux, places)
+            flux = _across(matrix, places.normals)
+            onto = _fluxes(places.values, flux, places)
+            if form.prescribes(curve.side, form.fields[k]):
                 inner.add(i, k, -onto - np.swapaxes(onto, 1, 2))
-                for a in (0, 1):
-                    load[i][0] = load[i][0] - _integrated(places.slopes[a], _times(flux[a], value), places.weights)
-            elif i == k:
-                self._add_slope(i, flux, points, places, inner, load)
+            elif i != k:
+                inner.add(i, k, -onto)
             else:
-                inner.add(i, k, -_fluxes(places.values, flux, places))
-        for i, value in given.items():
-            if value is not None:
+                self._add_slope(i, flux, points, places, inner)
+        for i, name in enumerate(form.fields):
+            if form.prescribes(curve.side, name):
                 jump, drift = self._jumps(i, places)
                 inner.add(i, i, _weighted(places.values, jump - drift, places.weights, places.values))
-                load[i][0] = load[i][0] + _integrated(places.values, _times(jump - drift, value), places.weights)
+        for i, k, response in self.responses(curve, places):
+            data = form.given(curve.side, form.fields[k], points).reshape(-1, len(places.weights))
+            load[i][0] = load[i][0] + applied(response, data)[..., None]
+
+    def points_of(self, curve: Curve, places: Places) -> BoundaryPoints:
+        """Return the places on a wall of all patches of the group."""
+        count = len(self.element.shifts)
+        normals, weights = np.tile(places.normals, (count, 1)), np.tile(places.weights, count)
+        return BoundaryPoints(self.element.moved(places.x), normals, weights, Side(curve.side))
+
+    def responses(self, curve: Curve, places: Places) -> Iterator[tuple[int, int, Array]]:
+        """Yield what data on a wall do to the right-hand side: equation, field of the data, (patches, r, places)."""
+        form, side = self.form, curve.side
+        for (i, k), matrix in form.diffusions(self.element.moved(places.x)).items():
+            flux = _across(matrix, places.normals)
+            if form.prescribes(side, form.fields[k]):
+                along, across = (_respond(places.slopes[a], flux[a], places.weights) for a in (0, 1))
+                yield i, k, -along - across
+            elif i == k:
+                points = self.points_of(curve, places)
+                every = np.stack([np.resize(part, len(points.x)) for part in flux], axis=1)
+                yield (
+                    i,
+                    k,
+                    _respond(places.values, form.flux(side, form.fields[i], points, every).ratio, places.weights),
+                )
+        for i, name in enumerate(form.fields):
+            if form.prescribes(side, name):
+                jump, drift = self._jumps(i, places)
+                yield i, i, _respond(places.values, jump - drift, places.weights)
 
     def _add_slope(
-        self,
-        i: int,
-        flux: tuple[Array, Array],
-        points: BoundaryPoints,
-        places: Places,
-        inner: Sums,
-        load: list[list[Array]],
+        self, i: int, flux: tuple[Array, Array], points: BoundaryPoints, places: Places, inner: Sums
     ) -> None:
         """Add a condition that prescribes a slope."""
         values, w = places.values, places.weights
@@ -321,7 +342,12 @@ class Assembly:
         if np.max(np.abs(slope.sliding)) > _ALONG * np.max(np.abs(every)):
             for a in (0, 1):
                 inner.add(i, i, -_weighted(values, slope.sliding[:, a], w, places.slopes[a]))
-        load[i][0] = load[i][0] + _integrated(values, slope.data, w)
+
+
+def _respond(left: Array, factor: Array, weights: Array) -> Array:
+    """Return the matrices from data at the places of a wall to ∫ left·factor·data, (1 or patches, r, places)."""
+    factors = (np.resize(factor, max(np.size(factor), len(weights))).reshape(-1, len(weights))) * weights
+    return np.asarray(left.T * factors[:, None])
 
 
 def _fluxes(left: Array, flux: tuple[Array, Array], places: Places) -> Array:
@@ -335,11 +361,6 @@ def _fluxes(left: Array, flux: tuple[Array, Array], places: Places) -> Array:
 def _integrated(left: Array, factor: Value, weights: Array) -> Array:
     """Return ∫ left·factor."""
     return _weighted(left, factor, weights, np.ones((len(weights), 1)))
-
-
-def _times(factor: Array, values: Array) -> Array:
-    """Return products of values at the places of many patches with those of one, or of all."""
-    return np.asarray(np.resize(factor, len(values)) * values)
 
 
 def _slopes_of(partials: dict[Jet, Value], field: str) -> tuple[Value, Value]:
@@ -370,16 +391,25 @@ class Condensed:
     groups
         What is known of each group.
     size
-        Number of unknown traces.
+        Number of unknown traces, and of multipliers after them.
+    factor
+        What SuperLU has made of the matrix.
+    constrained
+        Values of the constraints.
     """
 
     groups: tuple[Reduced, ...]
     size: int
     factor: Any
+    constrained: Array
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int) -> Condensed:
-        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks."""
+    def of(cls, parts: Sequence[tuple[Array, Blocks]], size: int, constrained: Array) -> Condensed:
+        """Eliminate the functions of all patches; ``parts`` are numbers of traces, (patches, own), and blocks.
+
+        Multipliers of constraints stand after the traces; ``constrained`` are the values that they are for.
+        """
+        size += len(constrained)
         groups, rows, columns, entries = [], [], [], []
         for places, blocks in parts:
             inverse = np.linalg.inv(blocks.inner)
@@ -390,7 +420,7 @@ class Condensed:
             columns.append(np.tile(places, (1, places.shape[1])).ravel())
             entries.append(schur.ravel())
         if not size:
-            return cls(tuple(groups), 0, None)
+            return cls(tuple(groups), 0, None, constrained)
         table = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
         matrix = sps.csc_matrix(sps.coo_matrix(table, shape=(size, size)))
         try:
@@ -401,7 +431,7 @@ class Condensed:
             raise ConvergenceError(
                 "the system of all patches is singular: an eigenvalue is hit, or nothing determines the solution."
             ) from error
-        return cls(tuple(groups), size, factor)
+        return cls(tuple(groups), size, factor, constrained)
 
     @property
     def nonzeros(self) -> int:
@@ -410,16 +440,16 @@ class Condensed:
 
     def solve(self, loads: Sequence[Array] | None = None) -> list[Array]:
         """Return coefficients (patches, fields · r) of each group, for its own loads or others of that shape."""
-        loads = [group.load for group in self.groups] if loads is None else loads
-        right = np.zeros(self.size)
-        for group, load in zip(self.groups, loads, strict=True):
-            own = np.broadcast_to(-np.einsum("kij,kj->ki", *_alike(group.back, load)), group.places.shape)
-            np.add.at(right, group.places, own)
+        given = [group.load for group in self.groups] if loads is None else loads
+        right = np.zeros(self.size, dtype=np.result_type(*given, *(group.inverse for group in self.groups)))
+        if loads is None:
+            right[self.size - len(self.constrained) :] = self.constrained
+        for group, load in zip(self.groups, given, strict=True):
+            np.subtract.at(right, group.places, np.broadcast_to(applied(group.back, load), group.places.shape))
         traces = self.factor.solve(right) if self.size else right
         return [
-            np.einsum("kij,kj->ki", *_alike(group.inverse, load, len(group.places)))
-            - np.einsum("kij,kj->ki", *_alike(group.outer, traces[group.places]))
-            for group, load in zip(self.groups, loads, strict=True)
+            applied(group.inverse, load) - applied(group.outer, traces[group.places])
+            for group, load in zip(self.groups, given, strict=True)
         ]
 
     @cached_property
@@ -429,7 +459,7 @@ class Condensed:
         shapes = [(len(group.places), group.inverse.shape[1]) for group in self.groups]
         vectors = [[rng.normal(size=shape) for shape in shapes] for _ in range(2)]
         sizes = np.ones(2)
-        for _ in range(6):
+        for _ in range(4):
             found = [np.concatenate([part.ravel() for part in self.solve(vector)]) for vector in vectors]
             basis, triangle = np.linalg.qr(np.stack(found, axis=1))
             sizes = np.linalg.svd(triangle, compute_uv=False)
@@ -439,10 +469,23 @@ class Condensed:
         return float(low), float(high)
 
 
-def _alike(matrix: Array, vectors: Array, count: int = 0) -> tuple[Array, Array]:
-    """Return matrices and vectors, as many of one as of the other."""
-    count = max(len(matrix), len(vectors), count)
-    return np.broadcast_to(matrix, (count, *matrix.shape[1:])), np.broadcast_to(vectors, (count, vectors.shape[1]))
+def applied(matrix: Array, vectors: Array) -> Array:
+    """Return products of the matrices of all patches, or of one that all share, with vectors."""
+    if len(matrix) == 1:
+        return np.asarray(vectors @ matrix[0].T)
+    return np.asarray((matrix @ vectors[:, :, None])[:, :, 0])
+
+
+def constrained_blocks(blocks: Blocks, columns: Array, rows: Array) -> Blocks:
+    """Return blocks with multipliers after the traces: columns (1, functions, n) and rows (patches, n, functions)."""
+    count, more = max(len(blocks.back), len(rows)), rows.shape[1]
+    back = [np.broadcast_to(part, (count, *part.shape[1:])) for part in (blocks.back, rows)]
+    shape = (len(blocks.outer), *columns.shape[1:])
+    return blocks._replace(
+        outer=np.concatenate([blocks.outer, np.broadcast_to(columns, shape)], axis=2),
+        back=np.concatenate(back, axis=1),
+        traces=np.pad(blocks.traces, ((0, 0), (0, more), (0, more))),
+    )
 
 
 def trace_numbers(patches: PatchSet, group: Sequence[int], traces: int, fields: int) -> Array:

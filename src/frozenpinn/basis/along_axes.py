@@ -116,15 +116,6 @@ def on_grid(factors: Sequence[Basis], axes: Sequence[Array], terms: Sequence[Ter
     return np.moveaxis(out, 0, -1)
 
 
-def grid_axes(x: Array) -> list[Array] | None:
-    """Return the coordinates of the tensor grid that many points are, the last axis fastest; None if they are none."""
-    grid = 2000  # points that are worth a look whether they are a grid
-    axes = [np.unique(column) for column in x.T] if len(x) >= grid else []
-    if not axes or np.prod([float(len(axis)) for axis in axes]) != len(x):
-        return None
-    return axes if np.array_equal(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(x.shape), x) else None
-
-
 def products_at(factors: Sequence[Basis], x: Array, terms: Sequence[Term], known: Sequence[ProductSum]) -> Array:
     """Return sums of products of functions of the axes, without lifting functions, at points (n, d), shape (n, m)."""
     columns = [

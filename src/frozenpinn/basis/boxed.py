@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenpinn.basis.along_axes import at_scattered, grid_axes, on_grid
+from frozenpinn.basis.along_axes import at_scattered, on_grid
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import NoPoints
+from frozenpinn.geometry.points import FEW_PLACES, axes_of
 
 Array = np.ndarray
 
@@ -91,7 +92,7 @@ class BoxFunctions:
     def __call__(self, x: Array, alpha: tuple[int, ...], laps: int = 0) -> Array:
         """Return ∂^alpha Δ^laps of every function, shape (n, functions)."""
         networks, full = self._parts
-        terms, axes = [Term("u", Derivative(alpha, laps))], grid_axes(x)
+        terms, axes = [Term("u", Derivative(alpha, laps))], axes_of(x, FEW_PLACES)
         if axes is None:
             return at_scattered(networks, x, terms, full)
         return on_grid(networks, axes, terms, full).reshape(len(x), -1)

@@ -16,13 +16,14 @@ from math import prod
 import numpy as np
 import scipy.linalg as sla
 
-from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of
+from frozenpinn.basis.along_axes import at_scattered, axis_summands, functions_of, on_grid
 from frozenpinn.basis.galerkin import project_terms
 from frozenpinn.basis.hidden import Derivative, Term, pure
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.protocol import Basis, PointSet
 from frozenpinn.basis.svd_layer import pseudo_inverse
 from frozenpinn.errors import SettingsError
+from frozenpinn.geometry.points import FEW_PLACES, axes_of
 from frozenpinn.operators import KroneckerSum, Operator, Product, ProductSum, Selection, kronecker, tensor
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
@@ -313,6 +314,9 @@ class ProductNetwork:
         """Return Σ coefficient·D of the functions with given coefficients (r, m) and data (n_l, m), shape (n, m)."""
         full = self.tensor(coefficients, lifted)
         numbers = [t for t in terms if not np.ndim(t.coefficient)]
+        axes = axes_of(x, FEW_PLACES) if len(numbers) == len(terms) else None
+        if axes is not None:
+            return on_grid(self.factors, axes, terms, full).reshape(len(x), -1)
         out = at_scattered(self.factors, x, numbers, full)
         for term in (t for t in terms if np.ndim(t.coefficient)):
             out += np.asarray(term.coefficient)[:, None] * at_scattered(

@@ -25,7 +25,6 @@ from numpy.polynomial import chebyshev
 from frozenpinn.assembly.collocation import Combination, Function, left_of_equation, slopes_of
 from frozenpinn.assembly.discretisation import discretise
 from frozenpinn.assembly.initial_data import Stage
-from frozenpinn.basis.along_axes import grid_axes
 from frozenpinn.basis.boxed import Axis, BoxFunctions
 from frozenpinn.basis.hidden import Derivative, pure
 from frozenpinn.basis.product import ProductNetwork
@@ -33,6 +32,7 @@ from frozenpinn.basis.special import parts_of
 from frozenpinn.enrichments.features import Features, Pilot, beside
 from frozenpinn.errors import BudgetError, FrozenPinnError
 from frozenpinn.geometry import BoundaryPoints, Box, Points
+from frozenpinn.geometry.points import FEW_PLACES, axes_of
 from frozenpinn.language.functions import UserFunction
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import LeastSquares
@@ -339,7 +339,7 @@ class Continued:
 
     def jets(self, x: Array, jets: Sequence[Jet]) -> list[Array]:
         """Return derivatives of the fields."""
-        axes, found = grid_axes(x), []
+        axes, found = axes_of(x, FEW_PLACES), []
         for jet in jets:
             i = self.fields.index(jet.field)
             value = self.detail(x, jet.alpha, jet.laps) @ self.shares[i]

@@ -156,6 +156,8 @@ def _estimate(
     stepped = stepped and _takes_steps(solution) and "errors of steps" not in settings.without
     evenly = {name: Values(a[:, even], b[:, even]) for name, (a, b) in values.items()}
     scales = scales_of(problem, places, evenly, settings)
+    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
+    lost = np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces]))  # by new bases: no residual shows it
     scales |= {name: max(scales[name], _least_size(solution, name)) for name in multipliers(problem)}
     for name, (mine, theirs) in values.items():
         gaps, sizes = places.rms(mine - theirs), places.rms(theirs)
@@ -163,7 +165,7 @@ def _estimate(
         growths.append(None if problem.is_linear else _growth(times[even], gaps[even], sizes[even]))
         found, distance = (mine if part is None else theirs)[:, 0], float(gaps[0])
         if part is not None:
-            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, _lost(solution, times) * sizes)
+            kept = np.hypot(_parts(problem, part, gaps / scale, rules) * gaps, lost * sizes)
             parts[name] = np.divide(np.minimum(kept, gaps), gaps, out=np.ones_like(gaps), where=gaps > 0)
             gaps = np.minimum(kept, gaps)
         apart = root_mean_square(places.rms(mine - theirs), times)
@@ -278,12 +280,6 @@ def _times(problem: Problem, invariant: bool, free: bool) -> _When:
     return _When(read_only(times), read_only(np.isin(times, even)))
 
 
-def _lost(solution: Solution, times: Array) -> Array:
-    """Return what was lost, relative to the solution, whenever its basis was renewed: no residual shows that."""
-    later = times[:, None] > np.array([piece.start for piece in solution.pieces])
-    return np.asarray(np.sqrt(later @ np.array([piece.loss**2 for piece in solution.pieces])))
-
-
 def _initial_gap(problem: Problem, places: Probe, name: str, found: Array, distance: float) -> tuple[float, float]:
     """Return the error at the start, which is known, and the part of it that both solutions have missed.
 
@@ -313,7 +309,7 @@ def _growth_factor(solution: Solution, times: Array) -> Array:
     """Return by how much a linear problem multiplies what is missed at the start."""
     if not solution.problem.is_linear:
         return np.ones(len(times))
-    rate = float(np.real(solution.system.linear.abscissa))
+    rate = solution.abscissa
     return np.asarray(np.exp(np.clip(rate * (times - times[0]), 0.0, 300.0)) if np.isfinite(rate) else 1.0)
 
 
@@ -359,7 +355,7 @@ def remarks(solution: Solution, rules: EstimateRules) -> list[str]:
     worth_saying = 5.0  # rate × time of growing errors
     found = [missed.text for missed in features_missed(solution)]
     start, end = solution.problem.time
-    rate = float(np.real(solution.system.linear.abscissa)) if solution.problem.is_linear else 0.0
+    rate = solution.abscissa if solution.problem.is_linear else 0.0
     if np.isfinite(rate) and rate * (end - start) > worth_saying:
         found.append(f"errors at the start are multiplied by {10 ** (rate * (end - start) / np.log(10)):.0e}")
     elif (steps := step_errors(solution, rules=rules.step_errors)) is not None and steps.factor > np.exp(worth_saying):

@@ -123,18 +123,15 @@ def with_sizes(task: Task, problem: Problem, sizes: Sizes) -> Task:
 
 
 def sized_plan(problem: Problem, task: Task, sizes: Sizes) -> Plan:
-    """Return the plan of a solve of known sizes."""
-    return make_plan(problem, task, _grown(sizes, task), sizes.follows)
-
-
-def _grown(sizes: Sizes, task: Task) -> Width | None:
-    """Return the width of a solve that takes some effort."""
-    if not isinstance(sizes.width, tuple):
-        return None if sizes.width is None else round(task.effort * sizes.width)
-    more = 1.05
-    held = sizes.held or (0,) * len(sizes.width)
-    # an axis that is resolved gets a few more neurons: a witness must have other functions
-    return tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(sizes.width, held, strict=True))
+    """Return the plan of a solve of known sizes that takes some effort."""
+    more, width = 1.05, sizes.width
+    if isinstance(width, tuple):
+        held = sizes.held or (0,) * len(width)
+        # an axis that is resolved gets a few more neurons: a witness must have other functions
+        width = tuple(int(more * h) + 2 if h else round(task.effort * w) for w, h in zip(width, held, strict=True))
+    elif width is not None:
+        width = round(task.effort * width)
+    return make_plan(problem, task, width, sizes.follows)
 
 
 def learned(solution: Solution, sizes: Sizes, task: Task) -> Sizes:

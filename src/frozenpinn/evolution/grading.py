@@ -21,7 +21,7 @@ from frozenpinn.assembly.discretisation import Discretisation
 from frozenpinn.basis.samplers import MultiScale, Sampler, adapted, with_width
 from frozenpinn.basis.samplers.grading import Grading
 from frozenpinn.geometry import Box, Points
-from frozenpinn.geometry.points import tensor_grid
+from frozenpinn.geometry.points import grid_points, tensor_grid
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.search.grading import Slopes, grade, graded_points
@@ -37,11 +37,9 @@ def steepest(table: Array) -> Array:
     return np.take_along_axis(flat, np.argmax(np.abs(flat), axis=1)[:, None], axis=1)[:, 0]
 
 
-def along(axes: Sequence[Array], axis: int) -> Array:
-    """Return the points of a tensor grid, shape (n, d), in an order in which one axis comes first."""
-    order = [axis, *(k for k in range(len(axes)) if k != axis)]
-    grids = np.meshgrid(*(axes[k] for k in order), indexing="ij")
-    return np.stack([grids[order.index(k)].ravel() for k in range(len(axes))], axis=1)
+def lines_along(axes: Sequence[Array], axis: int, values: Array) -> Array:
+    """Return values at all points of a tensor grid as lines along one axis, shape (places, lines)."""
+    return np.moveaxis(values.reshape([len(own) for own in axes]), axis, 0).reshape(len(axes[axis]), -1)
 
 
 def initial_slopes(problem: Problem) -> list[Slopes]:
@@ -62,9 +60,10 @@ def _initial_values(problem: Problem) -> tuple[tuple[Array, list[Array]], ...]:
     found = []
     for axis in range(d):
         x = np.linspace(float(domain.lower[axis]), float(domain.upper[axis]), on_line if d == 1 else on_products)
-        points = along([x if k == axis else middle for k, middle in enumerate(middles)], axis)
+        axes = [x if k == axis else middle for k, middle in enumerate(middles)]
+        points = grid_points(axes)
         tables = [np.broadcast_to(datum(points, problem.time[0]), len(points)) for datum in data]
-        found.append((read_only(x), [read_only(table.reshape(len(x), -1)) for table in tables]))
+        found.append((read_only(x), [read_only(lines_along(axes, axis, table)) for table in tables]))
     return tuple(found)
 
 

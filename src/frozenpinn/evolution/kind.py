@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
 
 from frozenpinn.errors import ConvergenceError, IntegrationError
 from frozenpinn.evolution.checks import not_finite, warn_if_missed, warn_if_suspicious
@@ -25,6 +26,9 @@ from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import refuse_unsolved
 from frozenpinn.transforms import without_constraints
 
+if TYPE_CHECKING:
+    from frozenpinn.search.patch_plan import PatchPlan, Resolved
+
 
 @dataclass(frozen=True)
 class Evolution:
@@ -34,6 +38,8 @@ class Evolution:
         """Refuse too few points; a single solve in all coordinates makes its plan at once, and has enough."""
         refuse_unsolved(problem, "solve()")
         problem, settings = without_constraints(problem, task.settings.without), task.settings
+        if settings.basis is not None:
+            return
         given = (settings.points, settings.subspace, task.tolerances.solution)
         if settings.cutoff is not None and all(value is None for value in given):
             return
@@ -43,9 +49,11 @@ class Evolution:
                 check_points(n, sampler.width, settings)
 
     def attempt(
-        self, problem: Problem, task: Task, lesson: Lesson | None, watch: Stopwatch
-    ) -> tuple[Solution, Lesson] | Failure:
+        self, problem: Problem, task: Task, lesson: Any, watch: Stopwatch
+    ) -> tuple[Solution, Lesson | Resolved] | Failure:
         """Choose sizes, march to the end, and check the outcome."""
+        if task.settings.basis is not None:
+            return self._on_patches(problem, task, lesson, watch)
         asked = task.tolerances.solution is not None
         if not asked:
             sizes = Sizes(None, problem.domain.dimension == 1)
@@ -74,8 +82,26 @@ class Evolution:
         solution = replace(solution, seconds=dict(watch.seconds), decisions=decisions)
         return solution, Lesson(solution, plan, sizes)
 
-    def cost(self, problem: Problem, task: Task, lesson: Lesson) -> Plan:
+    def _on_patches(
+        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
+    ) -> tuple[Solution, Resolved] | Failure:
+        """March on patches."""
+        from frozenpinn.evolution.patches import PatchMarch  # imported here, as most problems do not need it
+
+        march = PatchMarch(problem, task, lesson, watch)
+        try:
+            found = march.run()
+        except IntegrationError as error:
+            return Failure(error, error.time, march.solution_so_far, (), task.rules.search.again)
+        decisions = (*structure(problem), *found.solution.decisions)
+        return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
+
+    def cost(self, problem: Problem, task: Task, lesson: Any) -> Plan | PatchPlan:
         """Return the plan of a solve, of the form in which the last one was done."""
+        if task.settings.basis is not None:
+            from frozenpinn.search.patch_plan import patch_cost
+
+            return patch_cost(task, lesson)
         return sized_plan(lesson.solution.problem, task, lesson.for_effort(task.effort))
 
     def sizes(self, solution: Solution) -> dict[str, float]:

@@ -10,11 +10,10 @@ import numpy as np
 from frozenpinn.assembly.discretisation import Discretisation, discretise
 from frozenpinn.assembly.initial_data import Stage
 from frozenpinn.assembly.spaces import Space
-from frozenpinn.basis.along_axes import on_grid
 from frozenpinn.basis.hidden import Derivative, Term
-from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.samplers.grading import Grading
-from frozenpinn.evolution.grading import along, steepest
+from frozenpinn.evolution.grading import lines_along, steepest
+from frozenpinn.geometry.points import grid_points
 from frozenpinn.runtime.arrays import read_only
 from frozenpinn.search.grading import Slopes
 
@@ -34,12 +33,6 @@ class StateField:
         """Return the values at points (n, d); on whole tensor grids axis by axis."""
         basis = self.space.network
         lifted = self.space.data(t, self.order)[:, None] if basis.lift_size else None
-        if isinstance(basis, ProductNetwork):
-            axes, places = zip(*(np.unique(c, return_inverse=True) for c in x.T), strict=True)
-            shape = tuple(map(len, axes))
-            if np.prod(shape) <= len(x):
-                full = basis.tensor(self.coefficients[:, None], lifted)
-                return on_grid(basis.factors, axes, self.terms, full)[..., 0][places]
         return basis.combine(x, self.terms, self.coefficients[:, None], lifted)[:, 0]
 
 
@@ -104,9 +97,9 @@ def state_slopes(system: Discretisation, y: Array, t: float) -> list[Slopes]:
     for axis, points in enumerate(own):
         x = np.concatenate([[domain.lower[axis]], points, [domain.upper[axis]]])
         x = x[np.concatenate([[True], np.diff(x) > 0])]  # the lattice of a periodic axis has the lower end already
-        grid = along([*own[:axis], x, *own[axis + 1 :]], axis)
-        tables = [_field(system, y, name, axis)(grid, t) for name in system.fields]
-        found.append(Slopes(x, [steepest(table.reshape(len(x), -1)) for table in tables]))
+        axes = [*own[:axis], x, *own[axis + 1 :]]
+        tables = [_field(system, y, name, axis)(grid_points(axes), t) for name in system.fields]
+        found.append(Slopes(x, [steepest(lines_along(axes, axis, table)) for table in tables]))
     return found
 
 
@@ -126,8 +119,9 @@ def with_errors(slopes: Sequence[Slopes], system: Discretisation) -> list[Slopes
     for axis, (places, sizes, errors) in enumerate(slopes):
         points = own[axis]
         finer = np.unique(np.concatenate([places, points, (points[1:] + points[:-1]) / 2]))
-        grid = along([*own[:axis], finer, *own[axis + 1 :]], axis)
-        gaps = [np.abs(found - exact).reshape(len(finer), -1) for _, found, exact in _comparisons(system, grid)]
+        axes = [*own[:axis], finer, *own[axis + 1 :]]
+        compared = _comparisons(system, grid_points(axes))
+        gaps = [lines_along(axes, axis, np.abs(found - exact)) for _, found, exact in compared]
         slope, before = ([np.interp(finer, places, size) for size in known] for known in (sizes, errors))
         result.append(Slopes(finer, slope, [*before, *map(steepest, gaps)]))
     return result
@@ -153,7 +147,7 @@ def projection_loss(system: Discretisation, gradings: Sequence[Grading]) -> floa
     s = (np.arange(count) + 0.5 + 0.3 * np.sin(np.arange(count))) / count  # between the points, as dense as they are
     start, end = system.problem.time
     gaps, sizes = np.zeros(2), np.zeros(2)
-    for order, found, exact in _comparisons(system, along([grading.place(s) for grading in gradings], 0)):
+    for order, found, exact in _comparisons(system, grid_points([grading.place(s) for grading in gradings])):
         gaps[order] += float(np.sum((found - exact) ** 2))
         sizes[order] += float(np.sum(exact**2))
     sizes[1] = max(sizes[1], sizes[0] / (end - start) ** 2)

@@ -149,12 +149,19 @@ def grid_points(axes: Sequence[Array]) -> Array:
     return x.reshape(len(axes), -1).T
 
 
-def axes_of(x: Array) -> list[Array] | None:
+FEW_PLACES = 64  #: among which no grid is looked for
+
+
+def axes_of(x: Array, least: int = 0) -> list[Array] | None:
     """Return the coordinates of which points (n, d) are the grid, as :func:`grid_points` orders them; None if of none.
+
+    Fewer than ``least`` points are not looked at.
 
     >>> axes_of(grid_points([np.array([0.0, 1.0]), np.array([5.0, 6.0, 8.0])]))
     [array([0., 1.]), array([5., 6., 8.])]
     """
+    if len(x) < least:
+        return None
     if x.flags.writeable:
         return _axes_of(x)
     for known, axes in _SEEN:
@@ -277,17 +284,13 @@ def equispaced(n: int) -> tuple[Array, Array]:
 TENSOR_RULES: dict[str, Callable[[int], tuple[Array, Array]]] = {"gauss": gauss, "uniform": uniform, "spectral": gauss}
 
 
-def _random(n: int, d: int, rng: np.random.Generator) -> Array:
-    return rng.random((n, d))
-
-
 def _latin_hypercube(n: int, d: int, rng: np.random.Generator) -> Array:
     strata = rng.permuted(np.tile(np.arange(n), (d, 1)), axis=1).T
     return (strata + rng.random((n, d))) / n
 
 
 SCATTERED_RULES: dict[str, Callable[[int, int, np.random.Generator], Array]] = {
-    "random": _random,
+    "random": lambda n, d, rng: rng.random((n, d)),
     "latin-hypercube": _latin_hypercube,
     "sobol": sobol,
 }

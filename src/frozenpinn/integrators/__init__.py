@@ -15,6 +15,7 @@ from frozenpinn.integrators.exponential import ExponentialCollocation
 from frozenpinn.integrators.hermite import HermiteTrajectory
 from frozenpinn.integrators.modal import ModalTrajectory, of_axis_exponentials
 from frozenpinn.integrators.protocol import NOBODY, Guard, Integrator, Observer, OdeSystem, Trajectory
+from frozenpinn.integrators.radau import CollocationTrajectory, RadauIIA
 from frozenpinn.integrators.scaling_and_squaring import ScalingAndSquaring
 from frozenpinn.integrators.scipy_ivp import SCIPY_METHODS, SciPy
 from frozenpinn.integrators.steady import SteadyState
@@ -30,6 +31,7 @@ __all__ = [
     "Integrator",
     "Observer",
     "OdeSystem",
+    "RadauIIA",
     "SciPy",
     "Trajectory",
 ]
@@ -40,12 +42,14 @@ INTEGRATORS: dict[str, Callable[[float], Integrator]] = {
     "etd": ETD,
     "cvode": lambda tol: CVODE(rtol=tol),
     "cvode-adams": lambda tol: CVODE(rtol=tol, method="Adams"),
+    "radau-iia": RadauIIA,
     **{name: (lambda tol, name=name: SciPy(name, rtol=tol)) for name in SCIPY_METHODS},  # type: ignore[misc]
 }
 
 
 #: How a stored trajectory is rebuilt from its arrays.
 TRAJECTORIES: dict[str, Callable[[Mapping[str, np.ndarray]], Trajectory]] = {
+    "collocation": CollocationTrajectory.from_arrays,
     "hermite": HermiteTrajectory.from_arrays,
     "etd": LoadTrajectory.from_arrays,
     "modal": ModalTrajectory.from_arrays,

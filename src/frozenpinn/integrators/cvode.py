@@ -94,7 +94,7 @@ class CVODE:
             rtol=max(self.rtol, 1e-14),
             atol=guard.absolute(self.rtol),
             max_step=0.0 if np.isinf(longest := longest_step(system)) else longest,
-            **self._linear_solver(guard),
+            **self._linear_solver(system, guard),
         )
         solver.init_step(start, y)
         times, states = [start], [y.copy()]
@@ -119,13 +119,13 @@ class CVODE:
             raise
         return _dense(guard, times, states)
 
-    def _linear_solver(self, guard: Guard) -> dict[str, Any]:
+    def _linear_solver(self, system: OdeSystem, guard: Guard) -> dict[str, Any]:
         """Return the options of the linear systems inside BDF steps; Adams steps have none."""
         if self.method == "Adams":
             return {}
-        large = not guard.system.linear.is_dense and guard.system.size > self.small
+        large = not system.linear.is_dense and system.size > self.small
         if self.linear_solver == "krylov" or (self.linear_solver == "auto" and large):
-            return _krylov(guard, self.krylov_dimension)
+            return _krylov(system, guard, self.krylov_dimension)
 
         def jacobian(t: float, y: Array, _: Array, out: Array) -> None:
             out[:] = guard.jacobian(t, y)
@@ -235,11 +235,11 @@ def _backward_slopes(nodes: Array, states: Array, last: Array) -> Array:
     return np.asarray(sum(weights[:, k, None] * states[last - k] for k in range(nodes.shape[1])))
 
 
-def _krylov(guard: Guard, dimension: int) -> dict[str, Any]:
+def _krylov(system: OdeSystem, guard: Guard, dimension: int) -> dict[str, Any]:
     """Return the options for GMRES: products with the exact Jacobian, and a preconditioner if there is one."""
     from sksundae import cvode
 
-    system, current = guard.system, dict[str, Any]()
+    current = dict[str, Any]()
 
     def renew(t: float, y: Array, rate: Array) -> None:
         guard.jacobian_calls += 1

@@ -124,13 +124,6 @@ class _Adams(NamedTuple):
     estimate: Array  # (modes,): the same, between two orders
 
 
-def _adams(distinct: Distinct, kernel: tuple[Array, Array], h: float, gaps: tuple[float, ...]) -> _Adams:
-    decay, weights = kernel
-    polynomials, extrapolation = _polynomials((0.0, *(-gap / h for gap in accumulate(gaps))))
-    combined = distinct.spread(polynomials @ weights)
-    return _Adams(decay, combined[:-2], extrapolation, combined[-2], combined[-1])
-
-
 @lru_cache(maxsize=4096)
 def _polynomials(nodes: tuple[float, ...]) -> tuple[Array, Array]:
     """Return what loads before a step, in units of its length, stand for: at :data:`PLACES`, and at its end.
@@ -278,7 +271,10 @@ class _March:
             if h not in self.kernels:
                 exponents = h * self.distinct.values
                 self.kernels[h] = (self.distinct.spread(np.exp(exponents)), h * moments(exponents))
-            self.formulas[key] = _adams(self.distinct, self.kernels[h], h, gaps)
+            decay, weights = self.kernels[h]
+            polynomials, extrapolation = _polynomials((0.0, *(-gap / h for gap in accumulate(gaps))))
+            combined = self.distinct.spread(polynomials @ weights)
+            self.formulas[key] = _Adams(decay, combined[:-2], extrapolation, combined[-2], combined[-1])
         return self.formulas[key]
 
     def _probe(self) -> None:

@@ -35,8 +35,19 @@ class Load(Protocol):
         """Return b at several times, shape (m, coefficients)."""
 
 
-class OdeSystem(Protocol):
-    """y' = A y + b(t) + n(t, y)."""
+class Growth(Protocol):
+    """What is known of a linear part: how fast its fastest mode grows."""
+
+    @property
+    def abscissa(self) -> float:
+        """The largest real part of its eigenvalues; not a number if nobody knows."""
+
+
+class EvolvingSystem(Protocol):
+    """y' = f(t, y): what steps need of any system.
+
+    Those whose Jacobian has sparse factors offer a method ``linearised(t, y)`` beside (radau.py); others a matrix.
+    """
 
     @property
     def time(self) -> tuple[float, float]:
@@ -55,29 +66,40 @@ class OdeSystem(Protocol):
         """The state at the start."""
 
     @property
-    def linear(self) -> LinearPart:
-        """A, with its structure."""
+    def linear(self) -> Growth:
+        """The linear part."""
 
     @property
     def forcing(self) -> Load:
         """The forcing b(t) of the highest derivatives."""
 
     @property
-    def is_linear(self) -> bool:
-        """Whether the system is linear; coefficients may depend on time."""
-
-    @property
     def has_constant_coefficients(self) -> bool:
         """Whether the system is linear with constant coefficients; forcing may depend on time."""
-
-    def state_forcing(self, t: float) -> Array:
-        """Return the forcing b(t) of the state."""
 
     def rhs(self, t: float, y: Array) -> Array:
         """Return the right-hand side."""
 
     def rates(self, times: Array, states: Array) -> Array:
         """Return the right-hand side at several times, shape (m, size)."""
+
+    def jacobian(self, t: float, y: Array) -> Array:
+        """Return the derivative of the right-hand side by y, as a matrix."""
+
+
+class OdeSystem(EvolvingSystem, Protocol):
+    """y' = A y + b(t) + n(t, y)."""
+
+    @property
+    def linear(self) -> LinearPart:
+        """A, with its structure."""
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the system is linear; coefficients may depend on time."""
+
+    def state_forcing(self, t: float) -> Array:
+        """Return the forcing b(t) of the state."""
 
     def semilinear(self, times: Array, states: Array) -> Array:
         """Return b(t) + n(t, y), the highest derivatives without their linear part, shape (m, coefficients)."""
@@ -86,9 +108,6 @@ class OdeSystem(Protocol):
         self, vectors: Operator, left: Operator, rest: Operator | None = None
     ) -> Callable[[float, Array], Array]:
         """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z, as a function made for many calls."""
-
-    def jacobian(self, t: float, y: Array) -> Array:
-        """Return the derivative of the right-hand side by y, as a matrix."""
 
     def mean_linear(self, t: float, y: Array) -> LinearPart:
         """Return a linear part like the Jacobian at a state, but with constant coefficients: the mean."""
@@ -197,7 +216,7 @@ class Integrator(Protocol):
 class Guard:
     """Watches an integration: raises an error that says why as soon as values blow up or are not finite."""
 
-    def __init__(self, system: OdeSystem, name: str, observer: Observer = NOBODY) -> None:
+    def __init__(self, system: EvolvingSystem, name: str, observer: Observer = NOBODY) -> None:
         self.system, self.observer = system, observer
         self.name = name
         self.rhs_calls = self.jacobian_calls = 0
@@ -294,7 +313,7 @@ class Guard:
         )
 
 
-def longest_step(system: OdeSystem) -> float:
+def longest_step(system: EvolvingSystem) -> float:
     """Return half the shortest time in which the system changes, so that no step passes over a pulse of it."""
     known = 0.5 * system.shortest
     if system.forcing.is_constant:
@@ -310,12 +329,12 @@ def longest_step(system: OdeSystem) -> float:
     return min(known, max(2.0, 0.5 * largest / change) * (end - start) / (count - 1))
 
 
-def _probes(system: OdeSystem, wanted: int) -> int:
+def _probes(system: EvolvingSystem, wanted: int) -> int:
     """Return at how many times a forcing is evaluated: fewer if it is large."""
     return max(65, min(wanted, 4_000_000 // max(1, system.size)))
 
 
-def typical_size(system: OdeSystem) -> float:
+def typical_size(system: EvolvingSystem) -> float:
     """Return a magnitude of the state, also when it starts from zero."""
     y, (start, end) = system.initial_state, system.time
     size = float(np.linalg.norm(y))

@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenpinn.errors import FrozenPinnError, IntegrationError, SettingsError, choices
 from frozenpinn.integrators.hermite import HermiteTrajectory
-from frozenpinn.integrators.protocol import NOBODY, Guard, Observer, OdeSystem, Trajectory, Work, longest_step
+from frozenpinn.integrators.protocol import NOBODY, EvolvingSystem, Guard, Observer, Trajectory, Work, longest_step
 from frozenpinn.runtime.arguments import spelled
 
 Array = np.ndarray
@@ -59,7 +59,7 @@ class SciPy:
         """How reports call it."""
         return f"scipy-{self.method}"
 
-    def integrate(self, system: OdeSystem, observer: Observer = NOBODY) -> Trajectory:
+    def integrate(self, system: EvolvingSystem, observer: Observer = NOBODY) -> Trajectory:
         """Run solve_ivp's stepper by hand, so that failures can be explained and partial results kept."""
         from scipy import integrate
 
@@ -117,7 +117,7 @@ class PiecewiseTrajectory:
         Which method has produced them, and what it took.
     """
 
-    system: OdeSystem
+    system: EvolvingSystem
     times: Array
     pieces: tuple[Any, ...]
     name: str

@@ -209,9 +209,10 @@ class _Calls:
 
     def call(self, token: Token) -> Value:
         word, scope = token.text, self.scope
-        own = scope.lookup(word) is not None
-        soft = not scope.is_own(word) and is_soft(word, scope.chart, called=True)
-        foreign = not own and not soft and not is_builtin(word, scope.chart)
+        plain = word in FUNCTIONS  # which no user can give another meaning
+        own = not plain and scope.lookup(word) is not None
+        soft = not plain and not scope.is_own(word) and is_soft(word, scope.chart, called=True)
+        foreign = not (plain or own or soft) and not is_builtin(word, scope.chart)
         if foreign and (hint := derivative_hint(self.text, token.position) or case_hint(word)):
             raise self.fail(f"unknown function '{word}'. {hint}", token)
         if soft and word in NONLOCAL:

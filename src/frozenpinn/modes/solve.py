@@ -245,7 +245,8 @@ def judge(plan: ModePlan, answer: Attempt, witnesses: Sequence[Attempt]) -> Judg
     until = list(order).index(chosen[-1]) if chosen else len(order)
     doubtful = values[[] if plan.rightmost else [int(k) for k in order[:until] if not believed[k]]]
     round_off = 4e-15  # relative error of a value that is taken for granted
-    errors = np.maximum(distances, round_off * scales) + missed
+    shared = 0.03  # part of a squared residual that all networks may be wrong by, on thin rings alike
+    errors = np.maximum(distances, np.maximum(round_off, shared * left**2) * scales) + missed
     kept, basis = _functions(values, vectors, errors, scales, chosen, answer.bases, plan)
     return Judged(kept, errors[chosen], left[chosen], basis, scales[chosen], doubtful)
 

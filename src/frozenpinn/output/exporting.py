@@ -16,7 +16,7 @@ from frozenpinn.errors import EvaluationError, StorageError, choices, suggestion
 from frozenpinn.geometry.cells import cells_of
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.output.vtk import Frame, write_series, write_vtu
-from frozenpinn.results.evaluation import check_grid_size, check_inside
+from frozenpinn.results.evaluation import arguments_of, check_grid_size, check_inside
 from frozenpinn.results.expressions import Expression, table_of_expressions
 from frozenpinn.runtime.arguments import is_whole, reals, shown, spelled
 from frozenpinn.runtime.paths import checked_target, replacing
@@ -90,7 +90,7 @@ def to_xarray(
     {'x': 2, 't': 3}
     """
     problem, more = self.problem, table_of_expressions(self, expressions)
-    names = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
+    names = arguments_of(problem)
     wanted = "coordinates and times are lists of real numbers"
     given = [None if w is None else reals(w, wanted, EvaluationError) for w in _placed(where, named, names)]
     d = problem.stated.dimension
@@ -281,8 +281,7 @@ def _placed(where: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]
 
 def _columns(solution: Solution, dataset: xarray.Dataset) -> tuple[str, ...]:
     """Return coordinates, time, fields and expressions, in this order."""
-    when = () if solution.problem.is_static else ("t",)
-    own = (*solution.problem.stated.coordinates, *when, *solution.problem.fields)
+    own = (*arguments_of(solution.problem), *solution.problem.fields)
     return (*own, *(str(name) for name in dataset.data_vars if name not in own))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices, suggestion
 from frozenpinn.geometry import Box, Domain
 from frozenpinn.geometry.points import grid_points
-from frozenpinn.language.jets import Jet
+from frozenpinn.language.jets import TIME, Jet
 from frozenpinn.language.program import Program
 from frozenpinn.runtime.arguments import is_whole, reals, shown
 from frozenpinn.runtime.seeds import Seed
@@ -36,8 +36,7 @@ def arranged(
     A static solution is called without t.
     """
     d = problem.stated.dimension
-    known = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)))
-    where = _in_order(where, named, known) if named else where
+    where = _in_order(where, named, arguments_of(problem)) if named else where
     arrays = [reals(w, "coordinates and times are real numbers, or arrays of them", EvaluationError) for w in where]
     if problem.is_static:
         arrays = [*_without_time(arrays, problem), np.zeros(())]
@@ -160,10 +159,20 @@ def check_inside(problem: Problem, x: Array, times: Array, domain: Domain | None
         raise EvaluationError(f"the point ({place}) lies outside the domain {domain!r}.")
 
 
+def arguments_of(problem: Problem) -> tuple[str, ...]:
+    """Return what fields are functions of: the coordinates as stated, and the time unless the problem is static."""
+    return problem.stated.coordinates if problem.is_static else (*problem.stated.coordinates, TIME)
+
+
+def moments(problem: Problem, count: int) -> Array:
+    """Return equispaced times from start to end; a static problem has one, zero."""
+    return np.linspace(*problem.time, 1 if problem.is_static else count)
+
+
 def unseen_points(problem: Problem, points: int, times: int) -> tuple[Array, Array]:
     """Return uniform test points (random ones beyond two dimensions) and uniform times."""
     check_grid_size(points, times, 1)
-    t = np.zeros(1) if problem.is_static else np.linspace(*problem.time, times)
+    t = moments(problem, times)
     d = problem.domain.dimension
     if d == 1:
         return problem.domain.sample(points, "uniform").x, t

@@ -19,7 +19,7 @@ from frozenpinn.assembly.state import StateLayout
 from frozenpinn.basis.along_axes import grid_tables, on_grid, products_at
 from frozenpinn.basis.product import ProductNetwork
 from frozenpinn.basis.protocol import Basis
-from frozenpinn.geometry.points import axes_of
+from frozenpinn.geometry.points import FEW_PLACES, axes_of
 from frozenpinn.integrators.protocol import Trajectory
 from frozenpinn.language.jets import Jet
 from frozenpinn.operators import ProductSum
@@ -203,8 +203,8 @@ class Piece:
         """Return Σ coefficient·D of what was solved for."""
         x, times, arrangement, axes = request.places
         index, expansion = self.expansion_of(request.field)
-        if arrangement == "all" and len(x) >= _FEW_PLACES and expansion.basis.is_product:
-            axes = tuple(axes_of(x) or ())
+        if arrangement == "all" and expansion.basis.is_product:
+            axes = tuple(axes_of(x, FEW_PLACES) or ())
         if axes:
             return self._on_grid(request, axes, interpolated).reshape(request.places.shape)
 
@@ -255,16 +255,13 @@ class Piece:
         basis = expansion.basis
         if index >= len(self.expansions):
             return self._of_basis(request, interpolated=False)
-        if len(x) < _FEW_PLACES and (known := self._initial_products(index)) is not None:
+        if len(x) < FEW_PLACES and (known := self._initial_products(index)) is not None:
             assert isinstance(basis, ProductNetwork)
             return products_at(basis.factors, x, terms, known)
         coefficients = np.stack(self.layout.split(self.initial_state)[index], axis=1)
         lifted = None
         if basis.lift_size:
             lifted = np.stack([expansion.data(self.start, k) for k in range(coefficients.shape[1])], axis=1)
-        axes = axes_of(x) if len(x) >= _FEW_PLACES and basis.is_product else None
-        if isinstance(basis, ProductNetwork) and axes is not None:
-            return on_grid(basis.factors, axes, terms, basis.tensor(coefficients, lifted)).reshape(len(x), -1)
         return basis.combine(x, terms, coefficients, lifted)
 
     def _initial_products(self, index: int) -> list[ProductSum] | None:
@@ -282,6 +279,3 @@ def looked_up(trajectory: Trajectory, times: Array, what: str = "states") -> Arr
     if len(times) > 64:
         return evaluate(times)
     return recent(trajectory, (what, times.tobytes()), lambda: read_only(evaluate(times)))
-
-
-_FEW_PLACES = 64  # among which no grid is looked for

@@ -105,9 +105,11 @@ def _growth(solution: Solution) -> str:
 
 def _boundary(solution: Solution) -> str:
     problem = solution.problem
-    spaces = solution.system.spaces
     if not problem.conditions:
         return "periodic: built into the basis" if all(problem.domain.periodic) else ""
+    if solution.pieces[-1].system is None:
+        return "conditions are met weakly, by jumps that cost much where values are prescribed"
+    spaces = solution.system.spaces
     if not all(space.obeys_conditions for space in spaces):
         why = ", as no basis in many dimensions obeys them" if problem.domain.dimension > 3 else ""
         return f"conditions are met in least squares while the solution evolves{why}"
@@ -133,6 +135,9 @@ def _windows(solution: Solution) -> str:
 def _time(solution: Solution) -> str:
     if any(piece.view(MovingFrame) is not None for piece in solution.pieces):
         return f"nonlinear, in moving coordinates: {solution.integrator}"
+    if solution.pieces[-1].system is None:
+        kind = "linear" if solution.problem.is_linear else "nonlinear"
+        return f"{kind}, on patches: {solution.integrator}, with sparse factors that are kept"
     linear, steps = solution.system.linear, sum(piece.trajectory.steps for piece in solution.pieces)
     kind = {"symmetric": "diffusion-like", "skew-symmetric": "wave-like"}.get(linear.structure, "of no symmetry")
     if not steps:

@@ -17,6 +17,7 @@ from frozenpinn.runtime.arguments import between, is_whole
 Array = np.ndarray
 _INCREASING = ("times", "starts", "ends")
 _ALIKE = (("times", "states", "rates"), ("starts", "ends"), ("starts", "lengths", "coefficients"))  # of one length
+_COLLOCATION = ("stages", "times", "points")
 
 
 def check_arrays(arrays: Mapping[str, Array]) -> None:
@@ -34,6 +35,16 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
             own = [arrays[f"{folder}/{name}"] for name in names if f"{folder}/{name}" in arrays]
             if len({len(array) if array.ndim else -1 for array in own}) > 1:
                 raise StorageError(f"the arrays {', '.join(names)} of '{folder}' have different lengths")
+        if f"{folder}/stages" in arrays and not _are_stages(*(arrays.get(f"{folder}/{n}") for n in _COLLOCATION)):
+            raise StorageError(f"the stages of '{folder}' are not those of its steps")
+
+
+def _are_stages(stages: Array | None, times: Array | None, points: Array | None) -> bool:
+    """Whether stages belong to steps that are divided by points from 0 to 1."""
+    if stages is None or times is None or points is None or points.ndim != 1 or not len(points):
+        return False
+    rising = bool(np.all(np.diff(points, prepend=0.0) > 0)) and points[-1] == 1.0
+    return rising and len(stages) == 1 + (len(times) - 1) * len(points)
 
 
 def check_pieces(pieces: Sequence[Mapping[str, Any]], time: Sequence[float], stopped: bool = False) -> None:

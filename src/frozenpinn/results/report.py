@@ -11,7 +11,7 @@ import numpy as np
 from frozenpinn.results.explanation import explain, subspace_text
 from frozenpinn.results.residuals import Residuals, constraint_gaps
 from frozenpinn.runtime.decisions import Decision, read_decisions
-from frozenpinn.runtime.html import aligned, card
+from frozenpinn.runtime.html import card, table
 from frozenpinn.statement.problem import stated_equations
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return card("Report", aligned(str(self)))
+        return card("Report", table(self.rows))
 
 
 def make_report(solution: Solution) -> Report:
@@ -118,17 +118,17 @@ def make_report(solution: Solution) -> Report:
 def _evolution_details(solution: Solution) -> dict[str, Any]:
     last, estimate = solution.pieces[-1], solution.error_estimate
     networks = [expansion.basis for expansion in last.expansions]
-    raw, linear = sum(network.raw_size for network in networks), solution.system.linear
+    raw, system = sum(network.raw_size for network in networks), last.system
     singular = [network.singular_values for network in networks]
     return {
         "sampler": solution.sampler,
         "width": networks[0].width,
-        "points": len(networks[0].points.x),
+        "points": len(networks[0].points.x) or int(np.prod(solution.counts)),
         "rank": last.layout.coefficients,
         "compression": raw / max(1, last.layout.coefficients),
         "condition": float(max(s[0] / s[-1] for s in singular)),
-        "structure": linear.structure,
-        "spectral_abscissa": float(np.real(linear.abscissa)),
+        "structure": "by patches" if system is None else system.linear.structure,
+        "spectral_abscissa": solution.abscissa,
         "integrator": solution.integrator,
         "steps": sum(piece.trajectory.steps for piece in solution.pieces),
         "windows": [

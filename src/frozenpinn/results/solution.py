@@ -139,6 +139,12 @@ class Solution(Shown):
         return system
 
     @property
+    def abscissa(self) -> float:
+        """The largest real part of the eigenvalues of the linear part in the last window; not a number if not known."""
+        system = self.pieces[-1].system
+        return float("nan") if system is None else float(np.real(system.linear.abscissa))
+
+    @property
     def subspace(self) -> Subspace | None:
         """The directions P if u(x, t) = v(P x, t) was found with fewer coordinates."""
         own = self.pieces[0].view(Restriction)

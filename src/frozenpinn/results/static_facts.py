@@ -30,7 +30,7 @@ class StaticFacts:
         if that was not looked at.
     apart
         Distance of the solution from the narrow solve, relative to its size, the largest over the fields; not a number
-        if that was not looked at.
+        if that was not looked at. On patches, what their highest modes carry.
     """
 
     features: str

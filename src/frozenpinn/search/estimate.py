@@ -148,9 +148,12 @@ def _left_over(solution: Solution, rules: EstimateRules) -> LeftOver:
     if is_invariant(solution):
         return LeftOver(None, 0.0, max(initial_misfits(solution, x).values(), default=0.0))
     equations = [imbalance(solution, equation, x, times, interpolated=True) for equation in problem.equations]
+    bases = [e.basis for piece in solution.pieces for e in piece.expansions]
+    # conditions are met to round-off at two ends, and by products with no data to lift
+    obeys = problem.domain.dimension == 1 or all(basis.is_product and not basis.lift_size for basis in bases)
     return LeftOver(
         max(gap / scale if scale > 0 else gap for gap, scale in equations),
-        0.0 if _obeys_conditions(solution) else _boundary(solution, x, times),
+        0.0 if obeys else _boundary(solution, x, times),
         max(initial_misfits(solution, x).values(), default=0.0),
     )
 
@@ -217,14 +220,6 @@ def _grid(problem: Problem, rules: EstimateRules, rng: np.random.Generator) -> A
     count = max(2, round(rules.residual_points ** (1.0 / domain.dimension)))
     ends = zip(domain.lower, domain.lengths, strict=True)
     return grid_points([lower + length * (np.arange(count) + rng.random(count)) / count for lower, length in ends])
-
-
-def _obeys_conditions(solution: Solution) -> bool:
-    """Whether all conditions are met to round-off by construction: at two ends, by products with no data to lift."""
-    expansions = [e for piece in solution.pieces for e in piece.expansions]
-    return solution.problem.domain.dimension == 1 or all(
-        e.basis.is_product and not e.basis.lift_size for e in expansions
-    )
 
 
 def _boundary(solution: Solution, x: Array, times: Array) -> float:

@@ -57,5 +57,5 @@ def _may_hide(problem: Problem) -> bool:
 
 def _decay(solution: Solution) -> float:
     """Return the rate at which all that is in a linear problem decays, zero if something stays."""
-    rate = float(np.real(solution.system.linear.abscissa))
+    rate = solution.abscissa
     return max(0.0, -rate) if np.isfinite(rate) else 0.0

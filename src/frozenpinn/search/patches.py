@@ -40,7 +40,7 @@ class Patches:
 
     across: int | None = None
     order: int | None = None
-    levels: int = 9
+    levels: int = 16
     adaptive: bool = True
 
     def __post_init__(self) -> None:
@@ -54,3 +54,7 @@ class Patches:
         if not (is_whole(self.levels) and 0 <= self.levels <= 20):
             raise SettingsError(f"levels is a whole number from 0 to 20, got {shown(self.levels)}.")
         check_flag("adaptive", self.adaptive)
+
+
+class OnPatches:
+    """What a solve on patches teaches the next one, which has patches, too."""

@@ -105,7 +105,8 @@ class Settings:
         Relative cut-off of the least-squares fit of the initial data; None follows the SVD layer.
     integrator
         ``"exact"``, ``"exponential"``, ``"etd"``, ``"cvode"``, ``"cvode-adams"``, ``"rk45"``, ``"rk23"``,
-        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, an integrator object, or None for a choice by structure.
+        ``"dop853"``, ``"lsoda"``, ``"radau"``, ``"bdf"``, ``"radau-iia"``, an integrator object, or None for a choice
+        by structure.
     rtol
         Relative accuracy of the time integration, and of the basis where it follows the solution. By default it follows
         ``tol``; 1e-8 without.
@@ -129,8 +130,8 @@ class Settings:
         Names of decisions that the program is to do without, such as ``("logarithm", "corners")``; those of a solve are
         in ``solution.decisions``.
     basis
-        :class:`Patches` divides a plane domain into local networks, for static problems of second order; None leaves
-        the choice to the program.
+        :class:`Patches` divides a plane domain into local networks, for problems of second order, static and in time;
+        None leaves the choice to the program.
     rules
         The tuned numbers behind everything that is chosen by the program.
 
@@ -417,9 +418,12 @@ _OBJECTS = {
 def check_kinds(settings: Any) -> None:
     """Refuse settings of a kind that they can't have, such as a class instead of an object of it."""
     for name, (method, example) in _OBJECTS.items():
-        _check_object(name, getattr(settings, name), method, example)
-    _check_counts("width", settings.width, "a positive whole number of neurons")
-    _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
+        if not isinstance(given := getattr(settings, name), str | None):
+            _check_object(name, given, method, example)
+    if settings.width is not None:
+        _check_counts("width", settings.width, "a positive whole number of neurons")
+    if settings.points is not None:
+        _check_counts("points", settings.points, "a whole number from 2 on (or one per axis)", 2)
     if settings.boundary_points is not None:
         _check_counts("boundary_points", settings.boundary_points, "a positive whole number", several=False)
     if not (settings.cutoff is None or isinstance(settings.cutoff, SVDLayer) or str(settings.cutoff) == "auto"):
@@ -437,7 +441,8 @@ def check_kinds(settings: Any) -> None:
         _check_between("rtol", settings.rtol)
     if not isinstance(settings.point_method, str):
         raise SettingsError(f"point_method is a name such as 'gauss' or 'auto', got {shown(settings.point_method)}.")
-    _check_scales(settings.relative_to)
+    if settings.relative_to is not None:
+        _check_scales(settings.relative_to)
     if settings.without != ():
         _check_without(settings.without)
     if not isinstance(settings.basis, Patches | None):
@@ -461,7 +466,7 @@ def optional_decisions() -> tuple[str, ...]:
 
 def _check_scales(given: Any) -> None:
     """Refuse what errors can't be relative to."""
-    values = [value for _, value in given] if isinstance(given, tuple) else [] if given is None else [given]
+    values = [value for _, value in given] if isinstance(given, tuple) else [given]
     if not all(between(value, 0, MAX_NUMBER) and value > 0 for value in values):
         raise SettingsError(
             "relative_to is a positive number, or one for each field as in relative_to={'u': 100}; got "
@@ -485,8 +490,6 @@ def _check_without(given: Any) -> None:
 
 def _check_object(name: str, given: Any, method: str, example: str) -> None:
     finest_rtol = 1e-15
-    if given is None or isinstance(given, str):
-        return
     if isinstance(given, type):
         raise SettingsError(f"{name} is the class {given.__name__}; give an object of it, such as {example}.")
     if hasattr(given, "free_symbols") or not callable(getattr(given, method, None)):  # SymPy's have integrate(), too
@@ -507,8 +510,6 @@ def _check_object(name: str, given: Any, method: str, example: str) -> None:
 
 
 def _check_counts(name: str, given: Any, wanted: str, least: int = 1, *, several: bool = True) -> None:
-    if given is None:
-        return
     counts = given if several and isinstance(given, tuple) else [given]
     if not len(counts) or not all(is_whole(n) and between(n, least, MAX_NUMBER) for n in counts):
         raise SettingsError(f"{name} must be {wanted}, got {shown(given)}.")

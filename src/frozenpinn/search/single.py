@@ -117,7 +117,12 @@ def _on_few_directions(problem: Problem, task: Task, hints: Hints, inner: Inner)
     """Look for a subspace, solve there, and return the solution if the full problem agrees; else solve in full."""
     started, settings, subspace = time.perf_counter(), task.settings, hints.subspace
     if isinstance(subspace, Unknown):
-        given = (settings.points, settings.sampler, settings.boundary)  # settings of a network in all coordinates
+        given = (
+            settings.points,
+            settings.sampler,
+            settings.boundary,
+            settings.basis,
+        )  # settings of a network in all coordinates
         fixed = any(value is not None for value in given) or settings.point_method != "auto"
         form = None if fixed or "subspace" in settings.without else Restriction.propose(problem)
         subspace = None if form is None else form.subspace

@@ -383,13 +383,10 @@ class Appetite:
         tables = sum(n * width for n, width in zip(counts, widths, strict=True))
         return 8.0 * copies * self.tensors * (prod(counts) + 2 * prod(widths)) + each * tables
 
-    def kept(self, widths: Sequence[float]) -> float:
-        """Return the bytes of the states that are kept at the fewest steps."""
-        return 16.0 * self.tensors * self.steps * prod(widths) if self.product else 0.0
-
     def whole(self, widths: Sequence[float], counts: Sequence[float]) -> float:
-        """Return both together."""
-        return self.tables(widths, counts) + self.kept(widths)
+        """Return the same with the states that are kept at the fewest steps."""
+        kept = 16.0 * self.tensors * self.steps * prod(widths) if self.product else 0.0
+        return self.tables(widths, counts) + kept
 
 
 @dataclass(frozen=True)

@@ -152,13 +152,8 @@ class LinearCondition:
         return f"LinearCondition({self.side.name}: {self.text})"
 
 
-def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
+def _periodic_axes(boundary: Boundary | None, domain: Box) -> list[int]:
     """Return the axes that the conditions declare periodic."""
-    given = list(boundary.values()) if isinstance(boundary, Mapping) else [boundary]
-    if not any(isinstance(condition, Periodic) for condition in given):
-        return []
-    if not isinstance(domain, Box):
-        raise ProblemError(f"only boxes can be periodic, not {domain!r}; write another condition than Periodic().")
     if not isinstance(boundary, Mapping):
         return list(range(domain.dimension))
     sides = [domain.side(name) for name, condition in boundary.items() if isinstance(condition, Periodic)]
@@ -173,9 +168,12 @@ def periodic_axes(boundary: Boundary | None, domain: Domain) -> list[int]:
 
 def with_periodic_axes(domain: Domain, boundary: Boundary | None) -> tuple[Domain, Boundary | None]:
     """Return the domain with the axes that the conditions declare periodic, and the other conditions."""
-    axes = periodic_axes(boundary, domain)
-    if not axes or not isinstance(domain, Box):
+    given = boundary.values() if isinstance(boundary, Mapping) else [boundary]
+    if not any(isinstance(condition, Periodic) for condition in given):
         return domain, boundary
+    if not isinstance(domain, Box):
+        raise ProblemError(f"only boxes can be periodic, not {domain!r}; write another condition than Periodic().")
+    axes = _periodic_axes(boundary, domain)
     if isinstance(boundary, Mapping):
         boundary = {k: v for k, v in boundary.items() if domain.side(k).axis not in axes}
     return domain.with_periodic(axes).with_coordinates(domain.coordinates), boundary
@@ -291,8 +289,11 @@ def _translate(
 ) -> list[LinearCondition | BoundaryLaw]:
     if isinstance(condition, Periodic):
         raise ProblemError(f"side '{side.name}' is Periodic() in a list; write Periodic() alone for both sides.")
-    if isinstance(condition, str):
-        return _from_text(condition, side, fields, jets, parameters)
+    if isinstance(condition, str):  # one condition for each real part of each component that it sets
+        scope = replace(parameters.scope(jets, fields, normal=True), normal=outward(side, jets, parameters))
+        parts = [expanded(part) for part in flat(parse_sides(condition, scope))]
+        own = [part for part in parts if part != 0] or parts[:1]
+        return [_from_residual(part, condition, side, fields, jets, parameters) for part in own]
     named, composites = getattr(condition, "field", None), parameters.composites
     known = [*composites.names, *fields]
     if named is not None and not (isinstance(named, str) and named in known):
@@ -366,16 +367,6 @@ def _law(residual: sp.Expr, text: str, side: Side, jets: JetSpace, parameters: P
     residual = residual.xreplace(table)
     fields = tuple(dict.fromkeys(jet.field for jet in jets.jets_in(residual).values()))
     return BoundaryLaw(side, residual, text, fields, jets, parameters, normal_symbols(len(jets.x)))
-
-
-def _from_text(
-    text: str, side: Side, fields: Sequence[str], jets: JetSpace, parameters: Parameters
-) -> list[LinearCondition | BoundaryLaw]:
-    """Translate a text: one condition for each real part of each component that it sets."""
-    scope = replace(parameters.scope(jets, fields, normal=True), normal=outward(side, jets, parameters))
-    parts = [expanded(part) for part in flat(parse_sides(text, scope))]
-    own = [part for part in parts if part != 0] or parts[:1]
-    return [_from_residual(part, text, side, fields, jets, parameters) for part in own]
 
 
 def _from_residual(

@@ -17,7 +17,7 @@ from frozenpinn.language.program import Program
 from frozenpinn.language.quantities import FRACTIONAL, Quantity
 from frozenpinn.runtime.memo import remembered
 from frozenpinn.runtime.round_off import ROUND_OFF
-from frozenpinn.statement.findings import UNDERFLOW, Finding
+from frozenpinn.statement.findings import SLIGHT, UNDERFLOW, Finding
 from frozenpinn.statement.fronts import fronts_of
 
 if TYPE_CHECKING:
@@ -37,9 +37,11 @@ _MISSED = 1e-5  # relative to the size of an exact solution at boundaries, where
 @remembered
 def inconsistencies(problem: Problem) -> tuple[Finding, ...]:
     """Return where initial data contradict the boundary data, and what an exact solution violates."""
-    texts = [_against_initial(problem, condition) for condition in problem.conditions if not problem.is_static]
-    texts += [_against_law(problem, law) for law in problem.laws if not problem.is_static]
-    found = [Finding("contradiction", "warning", text) for text in texts if text]
+    if problem.is_static:
+        return tuple(wrong_solution(problem)) if problem.exact else ()
+    found = [finding for c in problem.conditions if (finding := _against_initial(problem, c)) is not None]
+    texts = (_against_law(problem, law) for law in problem.laws)
+    found += [Finding("contradiction", "warning", text) for text in texts if text]
     return (*found, *wrong_solution(problem)) if problem.exact else tuple(found)
 
 
@@ -55,7 +57,14 @@ def further_contradictions(problem: Problem) -> list[Finding]:
 # ---- initial against boundary data ----------------------------------------------------------------
 
 
-def _against_initial(problem: Problem, condition: LinearCondition) -> str | None:
+def slight_contradictions(problem: Problem, tol: float | None) -> list[Finding]:
+    """Return the contradictions that were too small to warn of when a problem was stated, and are not for a solve."""
+    if problem.parameters.inferred:
+        return []
+    return [finding for finding in inconsistencies(problem) if (tol or 0.0) < finding.size <= SLIGHT]
+
+
+def _against_initial(problem: Problem, condition: LinearCondition) -> Finding | None:
     if any(name not in problem.initial for name in condition.fields):  # determined without initial data
         return None
     points, start = _on_side(problem, condition), problem.time[0]
@@ -66,13 +75,23 @@ def _against_initial(problem: Problem, condition: LinearCondition) -> str | None
         f"the initial data contradict the condition '{condition.text}' on side '{condition.side.name}' "
         f"by {gap:.3g} at t = {start:g}"
     )
+    x, terms = (
+        problem.domain.sample(40, "random", 0).x,
+        zip(condition.jets, condition.coefficients_at(points), strict=True),
+    )
+    scale = max(  # how much the terms vary: tolerances are relative to that
+        float(np.max(np.abs(c)) * np.ptp(problem.initial[jet.field](x, start))) / problem.domain.size**jet.order
+        for jet, c in terms
+    )
     fronts = fronts_of(problem)
     if fronts is not None and (condition.fields[0], condition.side.name) in fronts.sides:
-        return f"{what}; the layer that spreads from there is known in closed form, and split off."
-    return (
-        f"{what}; the solution has a layer there that limits the accuracy. Change one of them, or let the boundary "
-        "data grow smoothly from the initial value."
-    )
+        text = f"{what}; the layer that spreads from there is known in closed form, and split off."
+    else:
+        text = (
+            f"{what}; the solution has a layer there that limits the accuracy. Change one of them, or let the boundary "
+            "data grow smoothly from the initial value."
+        )
+    return Finding("contradiction", "warning", text, gap / scale if gap < scale else 1.0)
 
 
 def _against_law(problem: Problem, law: BoundaryLaw) -> str | None:

@@ -20,6 +20,7 @@ INSISTED = {
     SEAM: "seams",
     START: "consistent start",
 }  #: refusals that a user can switch off, and their names
+SLIGHT = 1e-3  #: contradictions of data that matter to strict tolerances only, relative to the data
 UNDERFLOW = float(np.finfo(float).tiny)  #: below this, numbers have few digits: no difference means anything
 
 
@@ -40,11 +41,15 @@ class Finding:
         ``"error"``: :func:`frozenpinn.solve` refuses; ``"warning"``: it solves and warns; ``"note"``: good to know.
     text
         What was found, how large it is, and what to write instead.
+    size
+        How large a contradiction of initial and boundary data is, relative to how much the initial data vary. Those
+        up to ``SLIGHT`` are warnings only for solves whose tolerance is below them.
     """
 
     kind: str
     severity: Severity
     text: str
+    size: float = 1.0
 
     def __str__(self) -> str:
         return f"{self.severity} ({self.kind}): {self.text}"

@@ -32,6 +32,7 @@ from frozenpinn.statement.equation import (
     static_equations,
     without_poles,
 )
+from frozenpinn.statement.findings import SLIGHT
 from frozenpinn.statement.interfaces import Interfaces
 from frozenpinn.statement.laws import BoundaryLaw, check_law
 from frozenpinn.statement.multipliers import LinearConstraint, multipliers
@@ -179,7 +180,8 @@ class Problem:
         findings = () if self.parameters.inferred else inconsistencies(self)  # starts need not be consistent
         with Summarised():
             for finding in findings:
-                warn(finding.text)
+                if finding.size > SLIGHT:  # the tolerance of a solve decides about others
+                    warn(finding.text)
         if self.frame is not None:
             from frozenpinn.statement.frames import check_axis
 
@@ -425,7 +427,7 @@ class Problem:
         return {
             "initial": {name: data[name] for name in self.evolving},
             "guess": {name: datum for name, datum in data.items() if name not in self.evolving},
-            "initial_velocity": self._read_velocity(velocity, second),
+            "initial_velocity": self._read_velocity(velocity, second) if second or velocity is not None else {},
             "constraints": constraints,
         }
 

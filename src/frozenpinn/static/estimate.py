@@ -31,6 +31,7 @@ from frozenpinn.static.judging import judged_sizes, least_errors
 from frozenpinn.static.start import SolutionStart
 
 Array = np.ndarray
+PATCHES = "patches"  #: what solves on patches are called
 _NOW = np.zeros(1)
 
 
@@ -76,6 +77,8 @@ def alone(solution: Solution, rules: EstimateRules) -> ErrorEstimate:
 def _ratio(coarser: Solution, finer: Solution) -> float | None:
     """Return what the finer of two solutions leaves at held-out points, as a part of what the other does.
 
+    On patches, what their highest modes carry must have fallen as much.
+
     Errors fall faster than that for equations of high order, whose residuals have many derivatives in them, until
     round-off takes over, and once the coarser solution is near the other one at all.
     """
@@ -85,6 +88,8 @@ def _ratio(coarser: Solution, finer: Solution) -> float | None:
     one, other = coarser.facts, finer.facts
     if one is None or other is None or not (one.left > 0 and np.isfinite([one.left, other.left]).all()):
         return None
+    if coarser.integrator == finer.integrator == PATCHES:  # points miss the corner that decides, its patches do not
+        return max(other.left / one.left, other.apart / one.apart)
     order = max(finer.problem.spatial_order(name) for name in finer.problem.fields)
     faster = other.left > rounded and one.left < resolved
     return (other.left / one.left) ** (max(1.0, per_order * order) if faster else 1.0)
@@ -98,6 +103,8 @@ def _is_comparable(coarser: Solution, finer: Solution, rules: EstimateRules) -> 
     """
     one, other = coarser.facts, finer.facts
     if one is None or other is None:
+        return True
+    if coarser.integrator == finer.integrator == PATCHES:  # projections, near resonance, too
         return True
     projected = isinstance(finer.width, tuple)  # on a product: it does not trade values for residuals
     sharp = all(facts.singular[0] >= rules.blind * facts.singular[1] for facts in (one, other))
@@ -162,5 +169,7 @@ def _least(solution: Solution) -> dict[str, float]:
     task, facts = solution.provenance, solution.facts
     if facts is None or not isinstance(task, Task):
         return {}
+    if solution.integrator == PATCHES:  # what a projection leaves varies fast: it is hardly an error
+        return least_errors(solution.problem, SolutionStart(solution.jet_values), np.inf)
     smallest = facts.singular[facts.singular[0] < task.rules.estimate.blind * facts.singular[1]]
     return least_errors(solution.problem, SolutionStart(solution.jet_values), smallest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from frozenpinn.errors import ConvergenceError
 from frozenpinn.results.error_estimate import ErrorEstimate
@@ -12,6 +12,7 @@ from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
 from frozenpinn.search.kind import Failure, Pair
+from frozenpinn.search.patches import OnPatches
 from frozenpinn.search.rules import EstimateRules, Rules
 from frozenpinn.search.settings import Task
 from frozenpinn.search.single import structure
@@ -20,12 +21,13 @@ from frozenpinn.search.unresolved import features_missed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.static.estimate import alone, compare, judge_pair
 from frozenpinn.static.judging import judged_sizes
+from frozenpinn.static.patch_choice import can_have_patches, reason_for_patches
 from frozenpinn.static.plan import StaticPlan, static_plan
 from frozenpinn.static.products import product_plan
 from frozenpinn.static.solve import Earlier, solve_static
 
 if TYPE_CHECKING:
-    from frozenpinn.static.patches import PatchPlan, Resolved
+    from frozenpinn.search.patch_plan import PatchPlan, Resolved
 
 
 @dataclass(frozen=True)
@@ -39,34 +41,42 @@ class Static:
         self, problem: Problem, task: Task, lesson: Any, watch: Stopwatch
     ) -> tuple[Solution, Earlier | Resolved] | Failure:
         """Solve once, going on from an earlier solution if there is one."""
-        if task.settings.basis is not None:
+        if task.settings.basis is not None or isinstance(lesson, OnPatches):
             return self._on_patches(problem, task, lesson, watch)
+        if (why := reason_for_patches(problem, task, lesson)) is not None:
+            tried = self._on_patches(problem, task, None, watch, why)
+            if not isinstance(tried, Failure):
+                return tried
         try:
             found = solve_static(problem, task, lesson, watch)
         except ConvergenceError as error:
-            return Failure(error, widest=task.rules.search.stride, final=error.at_fold)
+            failure = Failure(error, widest=task.rules.search.stride, final=error.at_fold)
+            if error.at_fold or not can_have_patches(problem, task):
+                return failure
+            tried = self._on_patches(problem, task, None, watch, "least squares find no solution")
+            return failure if isinstance(tried, Failure) else tried
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
     def _on_patches(
-        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch
+        self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch, why: str = ""
     ) -> tuple[Solution, Resolved] | Failure:
-        """Solve once on patches."""
+        """Solve once on patches, which the user asks for, or for a reason."""
         from frozenpinn.static.patches import solve_on_patches  # imported here, as most problems do not need it
 
         try:
-            found = solve_on_patches(problem, task, lesson, watch)
+            found = solve_on_patches(problem, task, lesson, watch, why)
         except ConvergenceError as error:
             return Failure(error, widest=1.0, final=error.at_fold)
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
 
     def cost(self, problem: Problem, task: Task, lesson: Any) -> StaticPlan | Plan | PatchPlan:
-        """Return the plan of a solve: of a product if that was all the last one took."""
-        if task.settings.basis is not None:
-            from frozenpinn.static.patches import patch_cost
+        """Return the plan of a solve: of patches or a product if that was all the last one took."""
+        if isinstance(lesson, OnPatches):
+            from frozenpinn.search.patch_plan import patch_cost
 
-            return patch_cost(task, lesson)
+            return patch_cost(task, cast("Resolved", lesson))
         plan = static_plan(lesson.solution.problem, task)  # which may have another form
         product = product_plan(plan) if isinstance(lesson.cost, Plan) else None
         return plan if product is None else product

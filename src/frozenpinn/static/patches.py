@@ -9,129 +9,71 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import ceil, log10
 
 import numpy as np
 
 from frozenpinn.assembly.collocation import Function, Nothing
-from frozenpinn.assembly.hybrid import Assembly, Condensed, Element, Places, trace_numbers
+from frozenpinn.assembly.hybrid import Assembly, Blocks, Condensed, Element, Places, constrained_blocks, trace_numbers
 from frozenpinn.assembly.hybrid_form import HybridForm
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.basis.local.basis import PatchBasis
+from frozenpinn.basis.local.detail import tails, unresolved
 from frozenpinn.basis.local.features import LocalFeatures, modes_of
 from frozenpinn.basis.local.patches import PatchSet
-from frozenpinn.basis.local.tree import Cell, Leaf, Tree
-from frozenpinn.errors import BudgetError, ConvergenceError
+from frozenpinn.basis.local.tree import Cell, Tree
+from frozenpinn.errors import ConvergenceError
 from frozenpinn.integrators.protocol import Work
 from frozenpinn.integrators.steady import SteadyState
 from frozenpinn.language.jets import Jet
 from frozenpinn.results.expansion import Expansion, Piece, no_data
 from frozenpinn.results.solution import Solution
 from frozenpinn.results.static_facts import StaticFacts
-from frozenpinn.runtime.budget import amount, beside_others, physical_memory
 from frozenpinn.runtime.decisions import Decision
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
-from frozenpinn.search.patches import ORDERS
-from frozenpinn.search.patches import Patches as Asked
+from frozenpinn.search.patch_plan import (
+    PatchPlan,
+    Resolved,
+    asked_of,
+    check_memory,
+    described,
+    first_tree,
+    foreseen,
+    goal_of,
+    notes_on,
+    order_for,
+)
 from frozenpinn.search.settings import Task
 from frozenpinn.statement.problem import Problem
+from frozenpinn.static.estimate import PATCHES
 from frozenpinn.static.judging import held_out_residual, warn_if_singular
 from frozenpinn.static.start import SolutionStart, read_start
 
 Array = np.ndarray
-ACROSS = 5  #: patches along the longest edge, if nothing is known
-TURN = 1.7  #: by how much a boundary may turn in one patch
 ROUNDS = 12  #: of refinement in one solve
 STEPS = 25  #: of Newton's method
-SHARE = 0.5  #: of the tolerance that the highest modes of all patches may carry, at first
-FINER = 3.0  #: power of the effort with which this share falls
-
-
-@dataclass(frozen=True)
-class PatchPlan:
-    """What a solve on patches takes, from the number of patches and functions.
-
-    Attributes
-    ----------
-    patches, cut
-        Patches, and those among them that the boundary cuts, whose matrices are their own.
-    functions, traces
-        Functions of a patch and modes of a face.
-    """
-
-    patches: float
-    cut: float
-    functions: int
-    traces: int
-    fields: int = 1
-
-    @property
-    def operations(self) -> float:
-        """About how many floating point operations it takes: quadrature, and the sparse factors of all traces."""
-        own, unknowns = self.fields * self.functions, 2.0 * self.fields * self.traces * self.patches
-        return 40.0 * self.cut * 4.0 * self.functions**3 + 2.0 * self.patches * own**2 + 60.0 * unknowns**1.5
-
-    @property
-    def bytes(self) -> float:
-        """About how much memory it takes: the matrices of patches that are cut, and the sparse factors."""
-        own, faces = self.fields * self.functions, 4 * self.fields * self.traces
-        unknowns = 2.0 * self.fields * self.traces * self.patches
-        local = 8.0 * (self.cut * (own**2 + 4 * own * faces + 30 * own**1.5) + self.patches * faces**2 * 3)
-        return local + 16.0 * unknowns * 15.0 * np.log2(unknowns + 2.0) + 1e7
-
-    def grown(self, factor: float) -> PatchPlan:
-        """Return the plan of as many times as many patches."""
-        return PatchPlan(factor * self.patches, factor * self.cut, self.functions, self.traces, self.fields)
-
-
-@dataclass(frozen=True, eq=False)
-class Resolved:
-    """What a solve on patches has taught: its solution, the tree, and what it took."""
-
-    solution: Solution
-    tree: Tree
-    across: int
-    plan: PatchPlan
-    effort: float
-
-    @property
-    def cost(self) -> PatchPlan:
-        """What the solve was planned to take."""
-        return self.plan
-
-
-def patch_cost(task: Task, lesson: Resolved) -> PatchPlan:
-    """Return what a solve of some effort takes: more patches, of a smaller size."""
-    return lesson.plan.grown(1.2 * (task.effort / lesson.effort) ** (2.0 * FINER / max(order_for(task), 1)))
-
-
-def order_for(task: Task) -> int:
-    """Return the order of patches: the user's, or a higher one for a smaller tolerance."""
-    asked = asked_of(task)
-    if asked.order is not None:
-        return asked.order
-    tol = task.tolerances.solution or 1e-6
-    return int(np.clip(4 + ceil(-log10(tol)), 6, min(12, ORDERS[1])))
 
 
 # ---- one solve --------------------------------------------------------------------------------------
 
 
-def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch) -> Resolved:
+def solve_on_patches(
+    problem: Problem, task: Task, earlier: Resolved | None, watch: Stopwatch, why: str = ""
+) -> Resolved:
     """Solve a static problem on patches, which are quartered until their highest modes carry little enough."""
     form, asked = HybridForm.of(problem), asked_of(task)
     features = LocalFeatures.draw(modes_of(order_for(task)), task.seed)
     start: Function = read_start(task.start, problem) or Nothing()
     if earlier is not None:
         start = SolutionStart(earlier.solution.jet_values)
-    goal = SHARE * (task.tolerances.solution or 1e-6) / task.effort**FINER
+    first = task.effort if earlier is None else earlier.first
+    goal = goal_of(task, first)
     announce = partial(watch.announce, "patches")
     with watch.stage("patches"), blas_threads(0.0):
-        across, tree = _first_tree(problem, task, earlier)
+        across, tree = first_tree(problem, task, earlier)
         for _ in range(ROUNDS):
             announce()
-            _check_memory(foreseen(tree, features, form), task)
+            check_memory(foreseen(tree, features, form), task)
             solved = PatchSystem.of(form, tree, features).solve(start, goal, announce)
             marked = solved.unresolved(goal) if asked.adaptive else []
             within = [cell for cell in marked if cell.level < asked.levels]
@@ -139,55 +81,23 @@ def solve_on_patches(problem: Problem, task: Task, earlier: Resolved | None, wat
                 break
             start = start if form.is_linear else solved.function
             tree = tree.refined(within)
-        return _result(problem, task, solved, across, len(marked))
+        why = why if earlier is None else earlier.why
+        found = _result(problem, task, solved, len(marked), why)
+        return Resolved(found, tree, across, solved.system.plan, task.effort, first, why)
 
 
-def asked_of(task: Task) -> Asked:
-    """Return the patches that a user asks for, or those of the program."""
-    return task.settings.basis or Asked()
-
-
-def _first_tree(problem: Problem, task: Task, earlier: Resolved | None) -> tuple[int, Tree]:
-    """Return patches that follow the boundary, as small as those of an earlier solve where it had small ones.
-
-    None of their edges should be where the earlier ones are: two solves share as little as possible.
-    """
-    asked, more, fewer = asked_of(task), 1.3, 0.7
-    across, is_finer = asked.across or ACROSS, earlier is not None and task.effort >= earlier.effort
-    if earlier is not None:
-        across = max(2, round((more if is_finer else fewer) * earlier.across))
-    tree = Tree.of(problem.domain, across)
-    tree = tree.refined_while(lambda leaf: leaf.angle > TURN, asked.levels)
-    if earlier is None or not (is_finer and asked.adaptive):
-        return across, tree
-    basis = earlier.solution.pieces[0].expansions[0].basis
-    assert isinstance(basis, PatchBasis)
-    shares = np.array([(a, b) for a in (0.02, 0.35, 0.65, 0.98) for b in (0.02, 0.35, 0.65, 0.98)])
-
-    def too_wide(leaf: Leaf) -> bool:
-        x = leaf.lower + shares * (leaf.upper - leaf.lower)
-        width = float(np.max(leaf.upper - leaf.lower))
-        return width > 1.05 * float(np.min(basis.widths(x)))
-
-    return across, tree.refined_while(too_wide, asked.levels + 1)
-
-
-def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: int) -> Resolved:
+def _result(problem: Problem, task: Task, solved: Solved, finest: int, why: str) -> Solution:
     """Return the solution with all that is known of it."""
     system, changes = solved.system, solved.changes
     left = held_out_residual(problem, solved.function)
     singular = solved.condensed.weakest
     warn_if_singular(singular, problem, task.rules.static)
-    tree, plan = system.patches.tree, system.plan
-    levels = f"{tree.levels} level{'s' if tree.levels > 1 else ''}"
-    label = f"{len(system.patches)} patches of order {system.features.order} on {levels}"
-    note = (
-        f"{finest} patches are as small as levels={asked_of(task).levels} allows and not resolved: a corner, or "
-        "detail below the finest patch; allow more with basis=fp.Patches(levels=…)"
-    )
-    trajectory = SteadyState(solved.coefficients, "patches", Work(len(changes), len(changes)))
-    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator="patches")
-    solution = Solution(
+    plan = system.plan
+    label = described(system.patches, system.features)
+    trajectory = SteadyState(solved.coefficients, PATCHES, Work(len(changes), len(changes)))
+    piece = Piece((Expansion(system.basis, no_data, 0),), trajectory, 0.0, 0.0, integrator=PATCHES)
+    reason = f"the domain is divided into {label}" + (f", as {why}" if why else "")
+    return Solution(
         problem,
         (piece,),
         sampler="local",
@@ -195,12 +105,13 @@ def _result(problem: Problem, task: Task, solved: Solved, across: int, finest: i
         counts=(sum(len(patch.rule.x) for patch in system.patches.patches),),
         bytes=plan.bytes,
         operations=plan.operations,
-        notes=(note,) if finest else (),
+        notes=notes_on(finest, task),
         provenance=task,
-        facts=StaticFacts(label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left),
-        decisions=(Decision("patches", f"the domain is divided into {label}"),),
+        facts=StaticFacts(
+            label, float("nan"), singular, changes, "" if problem.is_linear else "zero", left, solved.highest
+        ),
+        decisions=(Decision("patches", reason),),
     )
-    return Resolved(solution, tree, across, plan, task.effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +138,12 @@ class PatchSystem:
         self._traces, fields = features.order + 1, len(form.fields)
         self._size = len(patches.faces) * self._traces * fields
         self._numbers = [trace_numbers(patches, group, self._traces, fields) for group in patches.groups]
+        constraints = form.problem.constraints
+        if constraints:
+            more = self._size + np.arange(len(constraints))
+            self._numbers = [np.column_stack([own, np.tile(more, (len(own), 1))]) for own in self._numbers]
+        area = sum(patch.area for patch in patches.patches)
+        self._values = np.array([c.value * (area if c.point is None else 1.0) for c in constraints])
         self._kept: dict[int, Element] = {}
         self._room = 5e8  # bytes of functions at their places that are kept
 
@@ -252,8 +169,27 @@ class PatchSystem:
         for k in range(len(self.patches.groups)):
             element = self.element(k)
             about = partial(_local_jets, self.form, element, start, None if local is None else local[k])
-            parts.append((self._numbers[k], Assembly(self.form, element, about).blocks()))
-        return Condensed.of(parts, self._size)
+            blocks = Assembly(self.form, element, about).blocks()
+            parts.append((self._numbers[k], self._constrained(k, blocks) if len(self._values) else blocks))
+        return Condensed.of(parts, self._size, self._values)
+
+    def _constrained(self, k: int, blocks: Blocks) -> Blocks:
+        """Add multipliers of constraints: means have integrals as rows and as columns, points as columns."""
+        element, fields = self.element(k), self.form.fields
+        group, constraints = self.patches.groups[k], self.form.problem.constraints
+        rows = np.zeros((len(group), len(constraints), len(fields), element.size))
+        columns = np.zeros((1, len(fields), element.size, len(constraints)))
+        for n, constraint in enumerate(constraints):
+            i = fields.index(constraint.field)
+            columns[0, i, :, n] = rows[:, n, i] = element.inside.weights @ element.inside.values
+            if constraint.point is not None:
+                rows[:, n] = 0.0
+                owner = int(self.basis.owners(constraint.point)[0])
+                if owner in group:
+                    place = (constraint.point - self.basis.boxes[owner, 0]) / self.basis.boxes[owner, 1]
+                    rows[group.index(owner), n, i] = (self.features.values(place, ((0, 0),))[0] @ element.mixing)[0]
+        size = len(fields) * element.size
+        return constrained_blocks(blocks, columns.reshape(1, size, -1), rows.reshape(len(group), -1, size))
 
     def solve(self, start: Function, goal: float, announce: Callable[[], None]) -> Solved:
         """Solve, by Newton's method if the problem is not linear; ``goal`` is what the solution may be off."""
@@ -282,12 +218,6 @@ class PatchSystem:
         if not all(np.all(np.isfinite(own)) for own in found):
             raise ConvergenceError("the equations are not finite on all patches: a division by zero, or a wild guess?")
         return found
-
-
-def foreseen(tree: Tree, features: LocalFeatures, form: HybridForm) -> PatchPlan:
-    """Return what a solve on the leaves of a tree takes."""
-    cut = sum(not leaf.is_whole for leaf in tree.leaves.values())
-    return PatchPlan(len(tree.leaves), cut, features.size, features.order + 1, len(form.fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,23 +254,16 @@ class Solved:
     @cached_property
     def tails(self) -> Array:
         """The squared norm of the highest modes of each patch, relative to that of the solution; worst field."""
-        first = modes_of(self.system.features.order - 1)
-        total = sum(np.sum(own**2, axis=(0, 2)) for own in self.local)
-        out = np.zeros(len(self.system.patches))
-        for group, own in zip(self.system.patches.groups, self.local, strict=True):
-            parts = np.sum(own[:, :, first:] ** 2, axis=2) / np.maximum(total, 1e-300)
-            out[list(group)] = np.max(parts, axis=1)
-        return out
+        return tails(self.system.patches, self.local, self.system.features.order)
+
+    @property
+    def highest(self) -> float:
+        """What the highest modes of all patches carry, relative to the solution."""
+        return float(np.sqrt(np.sum(self.tails)))
 
     def unresolved(self, goal: float) -> list[Cell]:
         """Return the leaves of patches that carry more than their share in their highest modes."""
-        if np.sqrt(np.sum(self.tails)) <= goal:
-            return []
-        order = np.argsort(-self.tails)
-        below = np.cumsum(self.tails[order][::-1])[::-1]  # what would be left without refining from here on
-        limit = 0.5 * goal**2 / len(self.tails)
-        chosen = order[(below > 0.3 * goal**2) & (self.tails[order] > limit)]
-        return [cell for n in chosen.tolist() for cell in self.system.patches.patches[n].cells]
+        return unresolved(self.system.patches, self.tails, goal)
 
 
 def _local_jets(
@@ -361,13 +284,3 @@ def _distance(found: Sequence[Array], before: Sequence[Array]) -> float:
     """Return by how much a step changes the solution, relative to its size."""
     change = sum(float(np.sum((a - b) ** 2)) for a, b in zip(found, before, strict=True))
     return float(np.sqrt(change / max(sum(float(np.sum(a**2)) for a in found), 1e-300)))
-
-
-def _check_memory(plan: PatchPlan, task: Task) -> None:
-    """Refuse a solve that needs more memory than it may have, or than there is."""
-    allowed = beside_others(task.memory, physical_memory())
-    if plan.bytes > allowed:
-        raise BudgetError(
-            f"{plan.patches:.0f} patches need about {amount(plan.bytes)} of memory, more than the "
-            f"{amount(allowed)} there is; take a larger tol, or fewer levels: basis=fp.Patches(levels=…)."
-        )

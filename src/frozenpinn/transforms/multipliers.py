@@ -19,7 +19,6 @@ import sympy as sp
 from frozenpinn.basis.hidden import Derivative
 from frozenpinn.basis.recovery import Recovery, recovery
 from frozenpinn.geometry import Domain
-from frozenpinn.geometry.documents import domain_from_dict, domain_to_dict
 from frozenpinn.language.jets import Jet, JetSpace
 from frozenpinn.language.parser import parse
 from frozenpinn.language.printer import as_text
@@ -236,12 +235,16 @@ class Recovered(View):
             }
             for law in self.laws
         ]
+        from frozenpinn.geometry.documents import domain_to_dict  # which knows all shapes
+
         fields = sorted({j.field for law in self.laws for e in law.left for j in self.jets.jets_in(e).values()})
         return {"domain": domain_to_dict(self.domain), "time": list(self.time), "laws": laws, "fields": fields}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Recovered:
         """Read what was stored."""
+        from frozenpinn.geometry.documents import domain_from_dict  # which knows all shapes
+
         domain = domain_from_dict(stored["domain"])
         jets = JetSpace(domain.coordinates)
         scope = Scope(jets, stored["fields"])

@@ -152,8 +152,9 @@ class OuterBasis:
                 for k in {0, order}
             )
             if np.max(np.abs(rows)) > 0.5 * scale:  # a poor fit is not a wrong family
+                which = f"'{self.functions}'" if isinstance(self.functions, str) else f"given ({len(self.functions)})"
                 raise SettingsError(
-                    f"the outer basis functions '{self.functions}' do not satisfy {text}. If the family is right "
+                    f"the outer basis functions {which} do not satisfy {text}. If the family is right "
                     "('fourier' for periodic, 'sine' for zero Dirichlet, 'cosine' for zero Neumann conditions), the "
                     "hidden layer is too narrow for it: use a larger width or a smaller count. Or use "
                     "boundary='null-space', or allow it by OuterBasis(…, contradictions=True)."

@@ -23,6 +23,7 @@ from frozenpinn.geometry.rare.curves import Curve, Segment
 Array = np.ndarray
 SMALL = 0.3  #: of the area of its cell: what is smaller is merged with a neighbour
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+_AREA = 1e-8  # part of the area that may be missing
 _CLOSE = 1e-9  # of the edge of a cell: what is nearer is one place
 
 
@@ -145,6 +146,7 @@ class PatchSet:
             patches.append(patch)
             plain = len(own) == 1 and own[0].is_whole
             keys[_signature(own[0], patch, faces) if plain else n].append(n)
+        _check_area(tree, sum(patch.area for patch in patches))
         return cls(tree, tuple(patches), faces, tuple(map(tuple, keys.values())))
 
     def __len__(self) -> int:
@@ -161,6 +163,15 @@ class PatchSet:
     def boxes(self) -> Array:
         """Middle and half edges of each box, shape (patches, 2, 2)."""
         return np.array([(patch.center, patch.half) for patch in self.patches])
+
+
+def _check_area(tree: Tree, area: float) -> None:
+    """Refuse patches that do not fill their domain: a curve was lost, or parts of the boundary touch."""
+    if abs(area - tree.area) > _AREA * tree.area:
+        raise ProblemError(
+            f"patches fill {area:.6g} of the area {tree.area:.6g} of {tree.domain!r}: parts of its boundary touch, or "
+            "are closer than the finest patch. Move them apart or join them, or leave basis=Patches() out."
+        )
 
 
 def _inside(tree: Tree) -> Callable[[Array], Array]:
@@ -244,6 +255,8 @@ def _merged(leaves: Sequence[Leaf], rules: Sequence[Rule], edges: Sequence[Face]
                 lengths[root(n)] += length * (1.0 if leaves[n].cell.level == leaves[k].cell.level else 0.5)
         if not lengths:
             continue
+        large = {n: length for n, length in lengths.items() if total[n] >= SMALL * whole[n]}  # two strips stay thin
+        lengths = large or lengths
         other = max(lengths, key=lambda n: (lengths[n], -n))
         owner[here] = other
         total[other] += total[here]
@@ -252,8 +265,10 @@ def _merged(leaves: Sequence[Leaf], rules: Sequence[Rule], edges: Sequence[Face]
 
 
 def _patch(leaves: Sequence[Leaf], rules: Sequence[Rule], faces: Sequence[tuple[int, int, Face]]) -> Patch:
-    rule = Rule(np.concatenate([r.x for r in rules]), np.concatenate([r.weights for r in rules]))
     walls = tuple(curve for leaf in leaves for curve in leaf.curves)
+    rule = rules[0]
+    if len(leaves) > 1:
+        rule = Rule(np.concatenate([r.x for r in rules]), np.concatenate([r.weights for r in rules]))
     if len(leaves) == 1 and leaves[0].is_whole:
         lower, upper = leaves[0].lower, leaves[0].upper
     else:
@@ -266,6 +281,13 @@ def _patch(leaves: Sequence[Leaf], rules: Sequence[Rule], faces: Sequence[tuple[
 def _signature(leaf: Leaf, patch: Patch, faces: Sequence[Face]) -> object:
     """Return what congruent patches have in common: the level, and the places of faces and walls."""
     half, center = patch.half, patch.center
+    edges = 2.0 * half * (1.0 - _CLOSE)
+    if (
+        not patch.walls
+        and len(patch.faces) == 4
+        and all(faces[n].length > edges[1 - faces[n].axis] for n, _ in patch.faces)
+    ):
+        return (leaf.cell.level, tuple((faces[n].axis, sign) for n, sign in patch.faces))
     own = [faces[number] for number, _ in patch.faces]
     along = [1 - face.axis for face in own]
     places = [

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from frozenpinn.errors import ProblemError
 from frozenpinn.geometry import Domain
-from frozenpinn.geometry.rare.curves import Curve, Segment, divided, middle_of
+from frozenpinn.geometry.rare.curves import Curve, Outline, Segment, divided, points_of
 
 Array = np.ndarray
 _AXES = (np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+_LOOKS = (0.23, 0.5, 0.77)  # where a curve is looked at: one that touches a line may be on either side of it once
 _BESIDE = 1e-9  # how far inside a curve one looks for the leaf that it belongs to, as a part of the leaf
 
 
@@ -39,7 +41,7 @@ class Leaf:
     upper: Array
     curves: tuple[Curve, ...]
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether no curve cuts it: those that it has run along its edges."""
         return all(self._on_edge(curve) for curve in self.curves)
@@ -73,11 +75,14 @@ class Tree:
         Columns and rows of the coarsest cells, which are nearly square.
     leaves
         What is not divided any further and not outside, by cell.
+    area
+        What the boundary encloses.
     """
 
     domain: Domain
     roots: tuple[int, int]
     leaves: dict[Cell, Leaf]
+    area: float
 
     @classmethod
     def of(cls, domain: Domain, across: int) -> Tree:
@@ -91,9 +96,9 @@ class Tree:
             )
         spacing = domain.size / across
         roots = (max(1, round(float(domain.lengths[0]) / spacing)), max(1, round(float(domain.lengths[1]) / spacing)))
-        tree = cls(domain, roots, {})
+        tree = cls(domain, roots, {}, Outline(curves).area)
         cells = [Cell(0, i, j) for i in range(roots[0]) for j in range(roots[1])]
-        return cls(domain, roots, tree._filled(cells, curves))
+        return replace(tree, leaves=tree._filled(cells, curves))
 
     @property
     def levels(self) -> int:
@@ -138,11 +143,11 @@ class Tree:
         owned: list[list[Curve]] = [[] for _ in cells]
         if not pieces:
             return owned
-        x, normals = middle_of(pieces)
-        x = x - _BESIDE * np.min(boxes[:, 2:] - boxes[:, :2]) * normals
+        beside = _BESIDE * np.min(boxes[:, 2:] - boxes[:, :2])
+        x = np.stack([x - beside * normals for x, normals in (points_of(pieces, s) for s in _LOOKS)])
         for k, box in enumerate(boxes):
-            inside = np.all((x >= box[:2]) & (x <= box[2:]), axis=1)
-            owned[k] = [pieces[n] for n in np.flatnonzero(inside).tolist()]
+            inside = np.all((x >= box[:2]) & (x <= box[2:]), axis=2)
+            owned[k] = [pieces[n] for n in np.flatnonzero(np.sum(inside, axis=0) > len(_LOOKS) / 2).tolist()]
         return owned
 
     def refined(self, cells: Iterable[Cell]) -> Tree:
@@ -156,7 +161,23 @@ class Tree:
                 continue
             leaves |= self._filled(cell.children, leaf.curves)
             waiting += [wide for wide in self._wider_neighbours(cell) if wide in leaves]
-        return Tree(self.domain, self.roots, dict(sorted(leaves.items())))
+        return replace(self, leaves=dict(sorted(leaves.items())))
+
+    def coarsened(self, cells: Collection[Cell]) -> Tree:
+        """Return the tree with four leaves made one where all are among some cells, and away from the boundary."""
+        above = {Cell(c.level - k, c.i >> k, c.j >> k) for c in self.leaves for k in range(1, c.level + 1)}
+        leaves = dict(self.leaves)
+        for parent in sorted({Cell(c.level - 1, c.i // 2, c.j // 2) for c in cells if c.level}):
+            own = parent.children
+            plain = all(c in cells and c in self.leaves and not self.leaves[c].curves for c in own)
+            around = {
+                Cell(parent.level + 1, 2 * parent.i + a, 2 * parent.j + b) for a in range(-1, 3) for b in range(-1, 3)
+            }
+            if plain and not around & above:  # none beside it is a quarter as wide
+                for cell in own:
+                    del leaves[cell]
+                leaves[parent] = Leaf(parent, *self.corners(parent), ())
+        return replace(self, leaves=dict(sorted(leaves.items())))
 
     def _wider_neighbours(self, cell: Cell) -> list[Cell]:
         """Return the cells of the level above that touch a cell."""
@@ -164,11 +185,12 @@ class Tree:
         around = [(i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
         return [Cell(level - 1, a // 2, b // 2) for a, b in around] if level else []
 
-    def refined_while(self, wanted: Callable[[Leaf], bool], levels: int) -> Tree:
-        """Return the tree with leaves quartered as long as they want it, down to a level."""
+    def refined_while(self, wanted: Callable[[Sequence[Leaf]], Iterable[bool]], levels: int) -> Tree:
+        """Return the tree with leaves quartered as long as it is wanted of them, down to a level."""
         tree = self
         while True:
-            marked = [leaf.cell for leaf in tree.leaves.values() if leaf.cell.level < levels and wanted(leaf)]
+            open_ = [leaf for leaf in tree.leaves.values() if leaf.cell.level < levels]
+            marked = [leaf.cell for leaf, is_wanted in zip(open_, wanted(open_), strict=True) if is_wanted]
             if not marked:
                 return tree
             tree = tree.refined(marked)

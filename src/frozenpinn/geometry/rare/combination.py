@@ -12,7 +12,7 @@ from frozenpinn.errors import ProblemError
 from frozenpinn.geometry.domain import Domain, within
 from frozenpinn.geometry.points import SCATTERED_RULES, Hole, Points, Side, distinct
 from frozenpinn.geometry.rare.columns import CombinedLines
-from frozenpinn.geometry.rare.curves import Curve, cut_by, middle_of
+from frozenpinn.geometry.rare.curves import Curve, cut_by, points_of
 from frozenpinn.geometry.rare.polygon import STRAIGHT, polygons_of, shapely_or_none, triangles_of
 from frozenpinn.geometry.rare.relabelled import Wrapped
 from frozenpinn.geometry.rare.simplices import scattered, simplex_rule
@@ -243,7 +243,7 @@ class Combination(Domain):
         for number, curves in enumerate(outlines):
             others = [c for k, own in enumerate(outlines) if k != number for c in own or ()]
             pieces = cut_by(curves or (), others)
-            kept = self._bounding(number, *middle_of(pieces))
+            kept = self._bounding(number, *points_of(pieces))
             own = [
                 replace(p, side=names.get((number, p.side), p.side))
                 for p, is_kept in zip(pieces, kept, strict=True)

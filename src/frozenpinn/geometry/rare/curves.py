@@ -242,9 +242,9 @@ def cut_by(curves: Sequence[Curve], others: Sequence[Curve]) -> list[Curve]:
     return found
 
 
-def middle_of(curves: Sequence[Curve]) -> tuple[Array, Array]:
-    """Return a point in the middle of each curve and the normal there that points out of the domain."""
-    half = np.array([0.5])
+def points_of(curves: Sequence[Curve], s: float = 0.5) -> tuple[Array, Array]:
+    """Return a point of each curve, in its middle by default, and the normal there that points out of the domain."""
+    half = np.array([s])
     x = np.array([curve.at(half)[0] for curve in curves]).reshape(-1, 2)
     ahead = np.array([curve.tangents(half)[0] for curve in curves]).reshape(-1, 2)
     normals = np.stack([ahead[:, 1], -ahead[:, 0]], axis=1)

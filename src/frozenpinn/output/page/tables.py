@@ -12,6 +12,7 @@ import numpy as np
 from frozenpinn.errors import EvaluationError, choices
 from frozenpinn.geometry.points import grid_points
 from frozenpinn.output.plotting.quantities import quantity
+from frozenpinn.results.evaluation import arguments_of, moments
 
 if TYPE_CHECKING:
     import xarray
@@ -38,7 +39,7 @@ def error_table(solution: Solution, field: str) -> dict[str, Any] | None:
     one = quantity(solution, field, "", "error")
     d = problem.domain.dimension
     axes = [np.linspace(a, b, _PLACES[d]) for a, b in zip(problem.domain.lower, problem.domain.upper, strict=True)]
-    times = np.zeros(1) if problem.is_static else np.linspace(*problem.time, _MOMENTS[d])
+    times = moments(problem, _MOMENTS[d])
     places = grid_points(axes)
     inside = problem.domain.contains(places)
     values = np.full((len(places), len(times)), np.nan)
@@ -52,7 +53,7 @@ def error_table(solution: Solution, field: str) -> dict[str, Any] | None:
         logs[~inside] = logs[inside][nearest]
     return {
         "label": one.label,
-        "axes": [encoded(axis) for axis in axes] + ([] if problem.is_static else [encoded(times)]),
+        "axes": [encoded(axis) for axis in (*axes, times)[: len(arguments_of(problem))]],
         "values": encoded(logs.ravel(), "<f4"),
     }
 

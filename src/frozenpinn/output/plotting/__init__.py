@@ -13,6 +13,7 @@ from frozenpinn.output.plotting.lines import convergence_panels, curve_panels, h
 from frozenpinn.output.plotting.planes import Flow, frame_panels
 from frozenpinn.output.plotting.quantities import SHOWN, Labels, Look, checked_look, checked_times, drawn_of, expressed
 from frozenpinn.output.plotting.sheet import Sheet, lay_out
+from frozenpinn.results.evaluation import moments
 from frozenpinn.results.expressions import Expression
 from frozenpinn.runtime.arguments import shown
 from frozenpinn.runtime.paths import checked_picture
@@ -93,8 +94,7 @@ def _sheet(
     ]
     if problem.stated.dimension > 1:
         if when is None:
-            when = np.zeros(1) if problem.is_static else np.linspace(*problem.time, 1 if ax is not None else 4)
-            when = when if ax is None or problem.is_static else np.array(problem.time[1:])
+            when = moments(problem, 4) if ax is None else np.array(problem.time[1:])
         return frame_panels(drawn, when, labels, flow, title)
     if problem.is_static:
         return curve_panels(drawn, labels, title)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError
-from frozenpinn.output.plotting.quantities import Labels, Quantity
+from frozenpinn.output.plotting.quantities import DECADES, Labels, Quantity
 from frozenpinn.output.plotting.sheet import Sheet, lay_out
 from frozenpinn.runtime.figures import LINES
 from frozenpinn.runtime.paths import checked_picture
@@ -101,6 +101,8 @@ def _finish_curve(axis: Any, one: Quantity, labels: Labels) -> None:
     axis.grid(alpha=0.25, linewidth=0.6)
     if one.logarithmic:
         axis.set_yscale("log")
+        low, high = axis.dataLim.intervaly
+        axis.set_ylim(max(low, high * 10**-DECADES) / 2.0, 2.0 * high)  # zeros are far below
     if one.look.limits is not None:
         axis.set_ylim(*one.look.limits)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.errors import EvaluationError, choices, suggestion
+from frozenpinn.results.evaluation import arguments_of
 from frozenpinn.results.expressions import Expression, field_or_expression
 from frozenpinn.results.residuals import residual_values
 from frozenpinn.runtime.arguments import is_whole, reals, shown
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 SHOWN = ("values", "error", "residual", "convergence")  #: what a plot can show
 _ONE_SIGN = 0.02  # of the largest value: what a field may lie on the other side of zero and be called one-signed
+DECADES = 8.0  #: below the largest value, of logarithmic scales
 
 
 class Labels:
@@ -28,7 +30,7 @@ class Labels:
 
     def __init__(self, units: Mapping[str, str] | None, problem: Problem) -> None:
         own = dict.fromkeys((*problem.composites.tabulated, *problem.fields))
-        known = (*problem.stated.coordinates, *(() if problem.is_static else ("t",)), *own)
+        known = (*arguments_of(problem), *own)
         if units is not None and not isinstance(units, Mapping):
             raise EvaluationError(f"units are given by name, such as {{'x': 'm'}}; got {shown(units)}.")
         for name in units or {}:
@@ -104,7 +106,6 @@ def colours(
     values: Array, logarithmic: bool = False, look: Look | None = None
 ) -> tuple[dict[str, Any], tuple[float, float] | None]:
     """Return one scale for all values, and the part of it that they use if that is not all."""
-    decades = 8.0  # below the largest value, of logarithmic scales
     from matplotlib.colors import LogNorm
 
     look = Look() if look is None else look
@@ -113,7 +114,7 @@ def colours(
     if logarithmic:
         high = high if high > 0 else 1.0
         positive = finite[finite > 0]
-        floor = max(float(positive.min()) if positive.size else high, high * 10**-decades)
+        floor = max(float(positive.min()) if positive.size else high, high * 10**-DECADES)
         ends = look.limits or (min(floor, high / 2.0), high)
         return {"cmap": look.cmap or "viridis", "norm": LogNorm(*ends)}, None
     if look.limits is not None:
@@ -170,8 +171,7 @@ def expressed(solution: Solution, expression: Expression) -> Quantity:
     problem = solution.problem
 
     def at(x: Array, t: Array) -> Array:
-        when = () if problem.is_static else (t,)
-        found = solution(expression.text, *x.T[:, :, None], *when)
+        found = solution(expression.text, *_where(problem, x, t))
         return np.broadcast_to(found, (*expression.shape, len(x), len(t)))
 
     return Quantity(problem.stated, problem.time, "", expression.text, at, keeps_unit=False, static=problem.is_static)
@@ -243,14 +243,17 @@ def quantity(solution: Solution, field: str, derivative: str, show: str) -> Quan
 
 
 def _values(solution: Solution, x: Array, t: Array, derivative: str, field: str) -> Array:
-    when = () if solution.problem.is_static else (t,)
-    found = solution(*x.T[:, :, None], *when, derivative=derivative, field=field)
+    found = solution(*_where(solution.problem, x, t), derivative=derivative, field=field)
     return np.broadcast_to(found, (len(x), len(t)))
 
 
 def _estimated(solution: Solution, x: Array, t: Array, field: str) -> Array:
-    when = () if solution.problem.is_static else (t,)
-    return np.broadcast_to(solution.error_at(*x.T[:, :, None], *when, field=field), (len(x), len(t)))
+    return np.broadcast_to(solution.error_at(*_where(solution.problem, x, t), field=field), (len(x), len(t)))
+
+
+def _where(problem: Problem, x: Array, t: Array) -> tuple[Array, ...]:
+    """Return the arguments of a solution that is asked for all points at all times."""
+    return (*x.T[:, :, None], t)[: len(arguments_of(problem))]
 
 
 def checked_times(times: Any, problem: Problem) -> Array | None:

@@ -52,7 +52,7 @@ def plot_solid(
     _add(plotter, solid, one, kind)
     title = one.label if solution.problem.is_static else f"{one.label}, t = {when[0]:.3g}"
     plotter.add_text(title, font_size=10)
-    plotter.show_bounds(xtitle="x", ytitle="y", ztitle="z", font_size=9, grid="back", location="outer")
+    plotter.show_bounds(xtitle="x", ytitle="y", ztitle="z", font_size=9, grid="back", location="outer", fmt="%.3g")
     if target is not None:
         _save(plotter, target)
     return plotter
@@ -73,7 +73,7 @@ def _add(plotter: Any, solid: Any, one: Any, kind: str) -> None:
     look = {
         "cmap": colours["cmap"],
         "clim": (colours["vmin"], colours["vmax"]),
-        "scalar_bar_args": {"title": one.label, "vertical": True, "fmt": "%.3g"},
+        "scalar_bar_args": {"title": one.label, "vertical": True, "fmt": "%.3g", "position_x": 0.82},
     }
     if kind == "slices":
         plotter.add_mesh(solid.slice_orthogonal(), lighting=False, **look)

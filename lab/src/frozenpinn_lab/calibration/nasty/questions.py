@@ -133,7 +133,7 @@ def mode_ridge(rng: Draw) -> Spectrum:
     a, w = place(rng), scaled(rng, -3, -1.2)
     depth = drawn(rng, -60, 60) / w
     along = _of_line(np.ones_like, lambda x: depth * np.exp(-(((x - a) / w) ** 2)), a, w)
-    truth = np.ravel(along[:, None] + (np.pi * np.arange(1, 12)) ** 2)
+    truth = np.ravel(along[:, None] + (np.pi * np.arange(1, 80)) ** 2)
     return _spectrum(f"-lap(u) + {depth}*exp(-((x - {a})/{w})**2)*u = lam*u", Box([0, 0], [1, 1]), truth)
 
 
