@@ -109,6 +109,12 @@ DIFFUSION = [
            '    exact="exp(x1 + t)"', "1e-6", True),
 ]  # fmt: skip
 TRANSPORT = [
+    solved("vorticity", "Vorticity and stream function",
+           "Whirls in a periodic box stretch each other and fade. The stream function is a field of its own, with an "
+           "equation without a time derivative, Δψ = −w, which is solved in the same modes. Look at how the "
+           "bands bend.",
+           '["w_t + psi_y*w_x - psi_x*w_y = 0.01*lap(w)", "lap(psi) = -w"],\n'
+           '    fp.Box([0, 0], [2*np.pi, 2*np.pi], periodic=True), (0, 2), "4*sin(2*x) + 2*cos(x)*cos(y)"', "1e-4"),
     solved("advection", "Advection equation: fast transport",
            "A wave is carried around a ring at speed 40, about six times in unit time. Linear transport is "
            "propagated exactly, so it arrives without dispersion or damping. Look at the last profile and at the "
@@ -201,6 +207,15 @@ WAVES = [
            '"I*psi_t = -psi_xx/2 + x**2/2*psi", fp.Interval(-9, 9), (0, 3), "exp(-(x - 2)**2/2)", "psi = 0"', "1e-6"),
 ]  # fmt: skip
 REACTIONS = [
+    solved("ions", "Poisson–Nernst–Planck equations: ions between two plates",
+           "A voltage is switched on, ions of both signs move to the plates until their field holds them there, and "
+           "no ion leaves. The potential has no time derivative: it follows from the charge at each moment, and "
+           "occurs in the conditions of no flux. Look at the layers at both ends.",
+           '["n_t = dx(n_x + n*phi_x)", "c_t = dx(c_x - c*phi_x)", "eps^2*phi_xx = c - n"],\n'
+           '    fp.Interval(0, 1), (0, 0.5), {"n": 1, "c": 1},\n'
+           '    {"left": ["n_n + n*phi_n = 0", "c_n - c*phi_n = 0", "phi = 0"],\n'
+           '     "right": ["n_n + n*phi_n = 0", "c_n - c*phi_n = 0", "phi = tanh(20*t)"]},\n'
+           '    parameters={"eps": 0.2}', "1e-4"),
     solved("fisher", "Fisher–KPP: an invasion",
            "Growth and diffusion together make a wave that takes over an empty habitat. First the seed flattens, "
            "then a front forms and gathers speed; in the long run its speed tends to 2. Look at the map: the edge "

@@ -216,3 +216,37 @@ def test_stored_solutions_have_all_fields(tmp_path):
     x = np.linspace(0, 1, 9)
     for t in (0.0, 0.07, 0.2):
         assert np.allclose(fp.load(str(file))(x, t, field="w"), solution(x, t, field="w"), atol=1e-6)
+
+
+def test_steady_states_and_their_stability():
+    cells = fp.Problem(
+        ["u_t = u_xx - dx(u*c_x)", "c_xx - c = -u"], LINE, (0, 1), "1 + cos(pi*x)/2", ["u_n = 0", "c_n = 0"]
+    )
+    found = fp.stability(fp.steady(cells, constraint="mean(u) = 1"), 3).values
+    square = (np.pi * np.arange(3)) ** 2
+    assert np.allclose(found, square / (1 + square) - square, atol=1e-6)
+
+
+def test_a_stop_and_a_quantity_of_a_determined_field():
+    problem = fp.Problem(["u_t = u_xx", "w_xx = -pi^2*u"], LINE, (0, 0.3), "sin(pi*x)", ["u = 0", "w = 0"])
+    stopped = fp.solve(problem, tol=1e-6, stop="max(w) < 0.5")
+    assert abs(float(stopped.event) - np.log(2) / np.pi**2) < 1e-6
+    mean = fp.solve(problem, tol=1e-6, quantity="mean(w, t=0.1)").quantity
+    assert abs(float(mean) - 2 / np.pi * np.exp(-0.1 * np.pi**2)) < 1e-6
+
+
+def test_modes_of_products_are_shared_with_the_fields_that_follow():
+    from frozenpinn.assembly.modal_equations import _with_determined
+
+    problem = fp.Problem(
+        ["u_t = 0.1*lap(m) + p_x*u_y - p_y*u_x", "m = u^3 - u - 0.01*lap(u)", "lap(p) = -u"],
+        fp.Box([0, 0], [1, 1], periodic=True),
+        (0, 0.1),
+        "sin(2*pi*x)*cos(2*pi*y)",
+    )
+    system = fp.solve(problem, settings=fp.Settings(width=12)).system
+    z, y = system.elimination.determined, system.initial_state
+    modes = system.linear.position.spectrum()
+    load = _with_determined(z, system.pointwise, modes.vectors, modes.left, system.layout.blocks)
+    wanted = modes.left @ (system.rhs(0.0, y) - system.linear @ y)
+    assert np.allclose(load(0.0, modes.left @ y), wanted, atol=1e-9 * np.max(np.abs(wanted)))

@@ -46,6 +46,8 @@ def test_the_divergence_is_round_off(decaying):
     x, y = np.random.default_rng(0).uniform(0, 2 * np.pi, (2, 100))
     left = decaying(x, y, 0.7, field="Ux", derivative="x") + decaying(x, y, 0.7, field="Uy", derivative="y")
     assert np.max(np.abs(left)) <= 1e-12
+    assert decaying.report.constraints["Ux_x + Uy_y"] <= 1e-12
+    assert "largest |Ux_x + Uy_y|" in str(decaying.report)
 
 
 def test_derivatives_of_the_pressure_and_pairs_of_places_and_times(decaying):
@@ -115,3 +117,13 @@ def test_laplacians_are_found_where_they_make_terms_shorter():
     assert with_laplacians(jets, u[2, 0] + u[0, 2]) == lap
     assert with_laplacians(jets, u[1, 0] * (u[4, 0] + u[2, 2])) == u[1, 0] * jets.symbol(Jet("u", (2, 0), 1))
     assert with_laplacians(jets, u[2, 0] - u[0, 2]) == u[2, 0] - u[0, 2]
+
+
+def test_pages_have_the_pressure(decaying, tmp_path):
+    from frozenpinn.output.page.modes import compressed
+
+    x = PERIODIC.sample(1200, "random", 0).x
+    drawn = compressed(decaying.pieces[0], "p", x, static=False)
+    t = np.full(100, 0.6)
+    assert np.allclose(drawn(x[:100], t), exact(*x[:100].T, 0.6)[2], atol=1e-4)
+    decaying.page(tmp_path / "flow.html")

@@ -63,16 +63,12 @@ def _flux(problem: Problem, constraint: LinearConstraint) -> Iterator[Finding]:
             when = "" if problem.is_static else f" at t = {t:.3g}"
             text = (
                 f"the fluxes through the sides are not balanced: {net:.4g} more leaves than enters{when}, of "
-                f"{total:.4g} in all, and '{_written(problem, constraint)} = 0' allows for none. Change an inflow or "
+                f"{total:.4g} in all, and '{constraint.text(problem.jets)} = 0' allows for none. Change an inflow or "
                 "outflow, or leave one side open, with a value of "
                 f"'{constraint.multiplier}' instead of the velocity along the normal."
             )
             yield Finding("contradiction", "error", text)
             return
-
-
-def _written(problem: Problem, constraint: LinearConstraint) -> str:
-    return str(constraint.written(problem.jets)).replace("1.0*", "")
 
 
 def _through(problem: Problem, constraint: LinearConstraint, points: BoundaryPoints, t: float) -> Array | None:
@@ -117,7 +113,7 @@ def _start(problem: Problem, constraint: LinearConstraint) -> Iterator[Finding]:
     if left > _VISIBLE:
         names = ", ".join(f"'{name}'" for name in constraint.fields)
         text = (
-            f"the initial values of {names} violate '{_written(problem, constraint)} = 0' by {left:.2g} of its terms. "
+            f"the initial values of {names} violate '{constraint.text(problem.jets)} = 0' by {left:.2g} of its terms. "
             "Give data that keep it, or have them projected onto what does, by "
             "settings=fp.Settings(without=('consistent start',))."
         )

@@ -29,6 +29,7 @@ from frozenpinn.assembly.spaces import Space
 from frozenpinn.errors import ConvergenceError, ProblemError
 from frozenpinn.operators import Block, Dense, Identity, Inverse, MatrixFree, Operator, Sparse
 from frozenpinn.operators.gmres import gmres
+from frozenpinn.operators.inverse import vanishing
 from frozenpinn.runtime.round_off import ROUND_OFF, TINY
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import free_constants, is_linear_in_determined
@@ -61,10 +62,12 @@ def dividers(problem: Problem, spaces: Sequence[Space], t: float, known: State) 
 
 def _least_squares(problem: Problem, space: Space, slopes: Array, weights: Array, start: Array) -> Divider:
     """Return the least-squares inverse at the points; constants that equations do not see are left out."""
-    free = [name for name in space.fields if name in free_constants(problem)]
+    free, count = [name for name in space.fields if name in free_constants(problem)], len(space.network.points.x)
+    rows = np.linalg.norm(slopes.reshape(len(space.fields), -1), axis=1)
+    scales = np.repeat(1.0 / np.where(rows > 0, rows, 1.0), count)  # equations of any order count alike
+    slopes, weights = scales[:, None] * slopes, scales * weights
     if not free:
         return Divider(Dense(np.linalg.pinv(slopes, rcond=ROUND_OFF) * weights), None, None, start)
-    count = len(space.network.points.x)
     constants = np.zeros((len(weights), len(free)))
     for k, name in enumerate(free):
         place = space.fields.index(name) * count
@@ -150,6 +153,20 @@ class _AtPoints:
             if share <= least:
                 break
         raise ConvergenceError(no_solution(self.problem, self.names, self.t))
+
+
+def _left_out(divider: Divider, space: Space) -> Array:
+    """Return the projector on the functions that an inverse takes to zero."""
+    if divider.left_out is not None:
+        return divider.left_out
+    out, n = np.zeros((space.network.size,) * 2), space.network.size
+    if isinstance(divider.inverse, Inverse):
+        modes = divider.inverse.spectrum_of
+        for k in np.flatnonzero(vanishing(modes.eigenvalues)):
+            unit = np.zeros(n)
+            unit[k] = 1.0
+            out += np.outer(modes.vectors @ unit, modes.left.T @ unit)
+    return out
 
 
 def no_solution(problem: Problem, names: Sequence[str], t: float) -> str:
@@ -413,11 +430,14 @@ class Determined:
     @cached_property
     def left_out(self) -> Array:
         """What inverses leave out: functions, such as constants, on which equations vanish; they stay as they are."""
-        own = [
-            np.zeros((space.network.size,) * 2) if divider.left_out is None else divider.left_out
-            for space, divider in zip(self.spaces, self.dividers, strict=True)
-        ]
+        own = [_left_out(divider, space) for space, divider in zip(self.spaces, self.dividers, strict=True)]
         return np.asarray(sla.block_diag(*own))
+
+    def divided(self, slopes: Array, right: Array) -> Array:
+        """Divide matrices by the derivative of D R by z, of which ``slopes`` are the rows of z."""
+        if self.is_explicit:
+            return np.asarray(self.chain @ right)
+        return np.linalg.solve(slopes[:, self.other] + self.left_out, right)
 
     def slopes(self, t: float, state: Array) -> Slopes:
         """Return the derivative of all rows at a state of all fields."""
@@ -453,8 +473,7 @@ class Determined:
         z = z if np.all(np.isfinite(z)) else self.start
         whole = self.whole.jacobian(t, self.joined(y, z))[self.other]
         own = np.concatenate([whole[:, : self.other.start], whole[:, self.other.stop :]], axis=1)
-        slopes = -np.linalg.solve(whole[:, self.other] + self.left_out, own)
-        return Follow(slopes, self.by_itself(t, y, z))
+        return Follow(-self.divided(whole, own), self.by_itself(t, y, z))
 
     @cached_property
     def _linear_slopes(self) -> Array:

@@ -18,7 +18,7 @@ from frozenpinn.assembly.projection import project, shared_left_terms
 from frozenpinn.assembly.spaces import Space
 from frozenpinn.basis.hidden import Derivative, Term
 from frozenpinn.errors import ProblemError
-from frozenpinn.operators import Dense, MatrixFree, Operator
+from frozenpinn.operators import Dense, Inverse, MatrixFree, Operator
 from frozenpinn.operators.spectral import composed
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.structure import in_order
@@ -50,7 +50,8 @@ class EliminatedDiscretisation(Discretisation):
         if self.judged is not None:
             return self.judged
         z, whole = self.determined, self.determined.whole.projected
-        position = composed(z.part(whole.position, z.own, z.own), z.through, z.of_position)
+        divided = [own.inverse.operator for own in z.dividers if isinstance(own.inverse, Inverse)]
+        position = composed(z.part(whole.position, z.own, z.own), z.through, z.of_position, divided)
         velocity = None
         if whole.velocity is not None and z.of_velocity is not None:
             velocity = Dense(self._divided(whole.velocity.dense()[z.own] + z.through @ z.of_velocity.matrix))
@@ -121,7 +122,7 @@ class EliminatedDiscretisation(Discretisation):
         self, vectors: Operator, left: Operator, rest: Operator | None = None
     ) -> Callable[[float, Array], Array]:
         """Return (t, z) → left·(rest·y + b(t) + n(t, y)) with y = vectors·z."""
-        if self.pointwise is None:
+        if self.pointwise is None or self._is_plain:
             return modal_load(self, vectors, left, rest)
 
         def load(t: float, modes: Array) -> Array:
@@ -131,6 +132,16 @@ class EliminatedDiscretisation(Discretisation):
 
         return load
 
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether terms at the points contain determined fields only as they follow linearly, without any push."""
+        z, forcing = self.determined, self.determined.whole.forcing
+        pushed = not forcing.is_constant or np.any(forcing(self.time[0])[z.other])
+        linear = z.is_linear or (z.is_explicit and not z.enter(z.outer))
+        lifted = any(space.network.lift_size for space in z.whole.spaces)
+        local = self.pointwise is not None and not self.pointwise.quantities
+        return linear and local and not pushed and not lifted and self._shared is None and self.layout.order == 1
+
     def jacobian(self, t: float, y: Array) -> Array:
         """Return ∂y'/∂y, exactly, as a matrix."""
         if self.pointwise is None:
@@ -138,7 +149,7 @@ class EliminatedDiscretisation(Discretisation):
         z = self.determined
         whole = z.whole.jacobian(t, z.joined(y, z(t, y)))
         own, other = np.delete(np.arange(len(whole)), z.other), z.other
-        moved = np.linalg.solve(whole[other, other] + z.left_out, whole[other][:, own])
+        moved = z.divided(whole[other], whole[other][:, own])
         return self._over(whole[np.ix_(own, own)] - whole[own, other] @ moved)
 
     def _over(self, slopes: Array) -> Array:

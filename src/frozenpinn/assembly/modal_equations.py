@@ -17,12 +17,14 @@ import numpy as np
 from frozenpinn.operators import Operator, diagonal_blocks, mapping
 
 if TYPE_CHECKING:
+    from frozenpinn.assembly.determined import Determined
     from frozenpinn.assembly.discretisation import Discretisation
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from frozenpinn.assembly.nonlinear import PointwisePart
-from frozenpinn.operators import Composition, Dense
+from frozenpinn.operators import Composition, Dense, Identity
+from frozenpinn.runtime.round_off import ALIKE, TINY
 
 Array = np.ndarray
 
@@ -190,6 +192,8 @@ def _pushed(system: Discretisation, left: Operator) -> Callable[[float], Array]:
 def _pointwise(system: Discretisation, part: PointwisePart, vectors: Operator, left: Operator) -> Load:
     """Return (t, z) → left·n(t, vectors·z), with as much multiplied beforehand as the operators allow."""
     layout = system.layout
+    if system.elimination is not None:
+        return _with_determined(system.elimination.determined, part, vectors, left, layout.blocks)
     indices = {name: system.space_of(name)[0] for name in part.fields}
     if isinstance(vectors, Dense) and isinstance(left, Dense) and not part.quantities:
         rights = [vectors.matrix[block] for block in layout.blocks]
@@ -209,3 +213,88 @@ def _pointwise(system: Discretisation, part: PointwisePart, vectors: Operator, l
         return left @ out
 
     return general
+
+
+def _with_determined(
+    z: Determined, part: PointwisePart, vectors: Operator, left: Operator, blocks: Sequence[slice]
+) -> Load:
+    """Return the same where terms contain fields that follow linearly, or are terms of their equations."""
+    layout, names = z.layout, part.fields
+    rows = {name: z.whole.space_of(name)[0] for name in names}
+    back = -1.0 * (z.through if isinstance(z.chain, Identity) else z.through @ z.chain)
+    if isinstance(vectors, Dense) and isinstance(left, Dense):
+        rights = [vectors.matrix[block] for block in blocks]
+        moved = z.of_position @ vectors.matrix
+        rights += [moved[b.start - z.count : b.stop - z.count] for b in layout.blocks[len(blocks) :]]
+        whole = np.concatenate([left.matrix, left.matrix @ back.dense()], axis=1)
+        lefts = {n: (z.whole.field_projector(n).T @ whole[:, layout.blocks[i]].T).T for n, i in rows.items()}
+        return part.transformed(rights, lefts)
+    inner, outer = diagonal_blocks(vectors), diagonal_blocks(left)
+    shared = None if inner is None or outer is None else _shared_modes(z, inner, outer, back, blocks)
+    if inner is None or outer is None or shared is None:
+
+        def general(t: float, modes: Array) -> Array:
+            y = np.real(vectors @ modes)
+            found = z.projected(part, t, z.joined(y, z.linearly(y)))
+            return np.asarray(left @ (found[z.own] + back @ found[z.other]))
+
+        return general
+    before, after = shared
+    count, size = len(layout.blocks) - len(blocks), blocks[-1].stop
+    spread = [slice(size + k * before.shape[2], size + (k + 1) * before.shape[2]) for k in range(count)]
+    maps = {
+        n: outer[i] @ z.whole.field_projector(n) if i < len(blocks) else outer[0] @ z.whole.field_projector(n)
+        for n, i in rows.items()
+    }
+    plain = part.transformed_by_axes([*inner, *([inner[0]] * count)], maps, [*blocks, *spread])
+
+    def fast(t: float, modes: Array) -> Array:
+        parts = np.stack([modes[block] for block in blocks])
+        found = plain(t, np.concatenate([modes, np.einsum("kij,ij->kj", before, parts).ravel()]))
+        out = found[:size]
+        pushed = np.einsum("ikj,kj->ij", after, found[size:].reshape(count, -1))
+        for block, own in zip(blocks, pushed, strict=True):
+            out[block] += own
+        return out
+
+    return fast
+
+
+def _shared_modes(
+    z: Determined, inner: Sequence[Operator], outer: Sequence[Operator], back: Operator, blocks: Sequence[slice]
+) -> tuple[Array, Array] | None:
+    """Return what the modes of each evolving field do to those of each determined one, (k, i, n), and back, (i, k, n).
+
+    None if they are not the same functions. Modes with number j of all fields belong together.
+    """
+    sizes = {block.stop - block.start for block in z.layout.blocks}
+    if len(sizes) > 1:
+        return None
+    (n,), count = sizes, len(z.layout.blocks) - len(blocks)
+    rng, total = np.random.default_rng(0), blocks[-1].stop
+    before, after = np.zeros((count, len(blocks), n)), np.zeros((len(blocks), count, n))
+    for values, keep in ((np.ones(n), True), (rng.normal(size=n), False)):
+        for i, block in enumerate(blocks):
+            whole = np.zeros(total)
+            whole[block] = inner[i] @ values
+            moved = (z.of_position @ whole).reshape(count, n)
+            for k in range(count):
+                if keep:
+                    before[k, i] = outer[0] @ moved[k]
+                elif not _alike(inner[0] @ (before[k, i] * values), moved[k]):
+                    return None
+        for k in range(count):
+            found = np.zeros((count, n))
+            found[k] = inner[0] @ values
+            pushed = back @ found.ravel()
+            for i, block in enumerate(blocks):
+                if keep:
+                    after[i, k] = outer[i] @ pushed[block]
+                elif not _alike(inner[i] @ (after[i, k] * values), pushed[block]):
+                    return None
+    return before, after
+
+
+def _alike(first: Array, second: Array) -> bool:
+    size = float(np.linalg.norm(first)) + float(np.linalg.norm(second))
+    return float(np.linalg.norm(first - second)) <= ALIKE * max(size, TINY)

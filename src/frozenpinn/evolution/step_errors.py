@@ -106,7 +106,37 @@ def step_errors(solution: Solution, closely: bool = False, rules: StepErrorRules
     factor = float(max(*until, *since))
     found = {name: np.concatenate(own) for name, own in sizes.items()}
     relative = np.max([own / largest[name] for name, own in found.items()], axis=0)
-    return StepErrors(np.concatenate(times), found, factor, relative)
+    return StepErrors(np.concatenate(times), found | _of_determined(solution, found), factor, relative)
+
+
+def _of_determined(solution: Solution, found: dict[str, Array]) -> dict[str, Array]:
+    """Return errors of fields without a time derivative: how these answer to some smooth errors of the others."""
+    smooth, tried = 10, 3  # functions that errors consist of, and how many errors are tried
+    piece = solution.pieces[-1]
+    if piece.system is None or piece.system.elimination is None or piece.determined is None:
+        return {}
+    z, t, rng = (
+        piece.system.elimination.determined,
+        0.5 * (piece.start + piece.end),
+        np.random.default_rng(Seed.STEP_ERRORS),
+    )
+    y = piece.trajectory(np.array([t]))[0]
+    value = np.concatenate(
+        [piece.coefficients(np.array([t]), len(piece.expansions) + k)[0] for k in range(len(z.spaces))]
+    )
+    slopes, answers = z.slopes(t, z.joined(y, value)), np.zeros(len(z.spaces))
+    z.last.z, z.last.factor = value, None
+    ends = np.cumsum([0, *(space.network.size for space in z.spaces)])
+    for _ in range(tried):
+        nudge = np.zeros(len(y))
+        for block, space in zip(piece.layout.blocks, piece.system.spaces, strict=True):
+            places = _smoothest(space.network.sizes, smooth)
+            nudge[block.start + np.asarray(places)] = rng.normal(size=len(places))
+        moved = z.response(t, y, value, slopes, nudge / np.linalg.norm(nudge))
+        own = [np.linalg.norm(moved[a:b]) for a, b in pairwise(ends)]
+        answers = np.maximum(answers, own)
+    whole = np.sqrt(np.sum([own**2 for own in found.values()], axis=0))
+    return {name: answer * whole for space, answer in zip(z.spaces, answers, strict=True) for name in space.fields}
 
 
 def _can_be_judged(piece: Piece) -> bool:

@@ -100,10 +100,18 @@ def of_linearisation(problem: Problem, about: Function, static: Problem) -> Eige
                 _check_finite(equation, problem.jets.name(jet), partial)
                 by_time.setdefault(jet.time, []).append(Term(jet.field, derivative_of(jet), partial))
             left[equation.field] = by_time
-        return Terms(left, None)
+        return Terms(left, _moving(problem) if problem.determined else None)
 
     orders = {equation.field: max(1, equation.order) for equation in problem.equations}
     return Eigenproblem(homogeneous(static), terms, orders)
+
+
+def _moving(problem: Problem) -> dict[str, list[Term]]:
+    """Return the fields that evolve as a right-hand side: equations without a time derivative have none."""
+    return {
+        e.field: [Term(e.field, derivative_of(problem.jets.field(e.field)), 1.0)] if e.order else []
+        for e in problem.equations
+    }
 
 
 def _entering(problem: Problem, equation: Equation) -> list[Jet]:

@@ -21,6 +21,7 @@ from frozenpinn.runtime.stopwatch import Progress, listening
 from frozenpinn.search.settings import Settings, read_tolerance
 from frozenpinn.solve import solve
 from frozenpinn.statement.consistency import refuse_quantities
+from frozenpinn.statement.data import is_solved
 from frozenpinn.statement.laws import refuse_laws
 from frozenpinn.statement.problem import Problem
 from frozenpinn.statement.steady import without_time
@@ -186,7 +187,7 @@ def steady(
     if static.is_linear or start is not None:
         return solve(static, start=None if static.is_linear else start, **options)
     try:
-        return solve(static, start=problem.given["initial"] if problem.given else None, **options)
+        return solve(static, start=_initial(problem), **options)
     except ConvergenceError:
         found = solve(static, **options)
     warn(
@@ -194,6 +195,16 @@ def steady(
         "data may be another one than you expect. Give start= to look elsewhere."
     )
     return found
+
+
+def _initial(problem: Problem) -> Any:
+    """Return the initial data as a start: fields without a time derivative may have none."""
+    given = problem.given["initial"] if problem.given else None
+    if not problem.determined or is_solved(given):
+        return given
+    missing: dict[str, Any] = dict.fromkeys(problem.determined, 0)
+    known = {name: datum.expression for name, datum in (*problem.initial.items(), *problem.guess.items())}
+    return None if None in known.values() else {**missing, **known}
 
 
 @spelled(SettingsError)
@@ -246,6 +257,12 @@ def stability(
 
 def _refuse_unknown_rates(problem: Problem) -> None:
     """Refuse evolutions whose eigenvalues would be wrong."""
+    second = next((equation for equation in problem.equations if equation.order == 2), None)
+    if second is not None and problem.determined:
+        raise ProblemError(
+            f"stability() can't treat '{second}' beside equations without a time derivative; write it as a first-order "
+            "system."
+        )
     implicit = next((equation for equation in problem.equations if equation.mass), None)
     if implicit is not None:
         raise ProblemError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,20 +45,21 @@ class Spectral(Operator):
         return Spectrum(self.eigenvalues, self.modes.vectors, self.modes.left, self.modes.condition)
 
 
-def composed(first: Operator, outer: Operator, inner: Operator) -> Operator:
-    """Return first + outer·inner: as one matrix, or by modes that all of them share, or as they are."""
+def composed(first: Operator, outer: Operator, inner: Operator, others: Sequence[Operator] = ()) -> Operator:
+    """Return first + outer·inner: as one matrix, or by modes of one of them or of ``others``, or as they are."""
     if isinstance(first, Dense):
         return Dense(first.matrix + outer @ inner.dense())
     probe = np.random.default_rng(0).normal(size=inner.shape[1])
     change = outer @ (inner @ probe)
     if not np.any(change):
         return first
-    modes = first.spectrum()
-    if modes is not None and modes.eigenvalues.dtype.kind != "c":
-        ones = np.ones(len(modes.eigenvalues))
-        added = modes.left @ (outer @ (inner @ (modes.vectors @ ones)))
-        found = Spectral(modes, modes.eigenvalues + added)
-        wanted = first @ probe + change
+    wanted = first @ probe + change
+    for operator in (first, outer, inner, *others):
+        modes = operator.spectrum() if operator.shape == first.shape else None
+        if modes is None or modes.eigenvalues.dtype.kind == "c":
+            continue
+        every = modes.vectors @ np.ones(len(modes.eigenvalues))
+        found = Spectral(modes, modes.left @ (first @ every + outer @ (inner @ every)))
         if np.linalg.norm(found @ probe - wanted) <= ALIKE * np.linalg.norm(wanted):
             return found
     return first + outer @ inner

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenpinn.results.explanation import explain, subspace_text
-from frozenpinn.results.residuals import Residuals
+from frozenpinn.results.residuals import Residuals, constraint_gaps
 from frozenpinn.runtime.decisions import Decision, read_decisions
 from frozenpinn.runtime.html import card, table
 from frozenpinn.statement.problem import stated_equations
@@ -38,6 +38,7 @@ class Report:
     decisions: tuple[Decision, ...] = ()
     absolute_estimate: dict[str, float] | None = None
     balances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    constraints: Mapping[str, float] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("details", ()):
@@ -71,6 +72,7 @@ class Report:
         rows += [(f"PDE residual {name}", _number(value)) for name, value in self.residuals.pde.items()]
         rows.append(("boundary residual", _number(self.residuals.boundary)))
         rows += [(f"initial residual {name}", _number(value)) for name, value in self.residuals.initial.items()]
+        rows += [(f"largest |{text}|", _number(value)) for text, value in self.constraints.items()]
         for name, own in self.balances.items():
             missing, unsure = _number(own["missing"]), _number(own["quadrature"])
             rows.append((f"balance {name}", f"{missing} of what is stored, flows and is made is missing (± {unsure})"))
@@ -108,6 +110,7 @@ def make_report(solution: Solution) -> Report:
         choices=explain(solution),
         decisions=solution.decisions,
         absolute_estimate=estimate.absolute_errors() if estimate is not None and estimate.scales else None,
+        constraints=constraint_gaps(solution),
         balances={n: {"missing": b.relative, "quadrature": b.unsure} for n, b in solution.balances.items()},
     )
 

@@ -19,6 +19,7 @@ from frozenpinn.runtime.memo import recent
 from frozenpinn.runtime.seeds import Seed
 from frozenpinn.statement.conditions import LinearCondition
 from frozenpinn.statement.laws import BoundaryLaw
+from frozenpinn.statement.multipliers import saddle
 
 if TYPE_CHECKING:
     from frozenpinn.results.solution import Solution
@@ -79,6 +80,19 @@ def initial_gaps(solution: Solution, x: Array) -> Iterator[InitialGap]:
     for name in problem.initial:
         for order, found in enumerate(first.at_start(x, name).T):
             yield InitialGap(name, order, found, initial_values(problem, name, order, x))
+
+
+def constraint_gaps(solution: Solution, points: int = 200, times: int = 5) -> dict[str, float]:
+    """Return by how much linear constraints with multipliers are missed, at most, by their texts: max |div U|."""
+    problem, found = solution.problem, saddle(solution.problem)
+    x, t = problem.domain.sample(points, "random", Seed.TEST_POINTS).x, np.linspace(*problem.time, times)
+    gaps = {}
+    for constraint in () if found is None else found.constraints:
+        total = sum((c * solution.jet_values(x, t, jet) for jet, c in constraint.jets()), np.zeros((len(x), len(t))))
+        given = problem.compile([constraint.given])
+        wanted = np.stack([np.broadcast_to(given(*x.T, float(s))[0], len(x)) for s in t], axis=1)
+        gaps[constraint.text(problem.jets)] = float(np.max(np.abs(total - wanted)))
+    return gaps
 
 
 def initial_values(problem: Problem, name: str, order: int, x: Array) -> Array:

@@ -77,6 +77,10 @@ class LinearConstraint:
         """Return C u − g."""
         return sp.Add(*(sp.Float(c) * jets.symbol(jet) for jet, c in self.jets()), -self.given)
 
+    def text(self, jets: JetSpace) -> str:
+        """Return C u − g as a text."""
+        return str(self.written(jets)).replace("1.0*", "")
+
     def adjoint(self, field: str) -> Polynomial:
         """Return C_f*, what acts on the multiplier in the equation of a field, without the factor."""
         return adjoint(self.terms[field])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from frozenpinn.errors import ConvergenceError
+from frozenpinn.errors import BudgetError, ConvergenceError, ProblemError
 from frozenpinn.results.error_estimate import ErrorEstimate
 from frozenpinn.results.solution import Solution
+from frozenpinn.runtime.budget import OverrunError
 from frozenpinn.runtime.stopwatch import Stopwatch
 from frozenpinn.runtime.threads import blas_threads
 from frozenpinn.search.estimate import largest_values
@@ -44,7 +45,7 @@ class Static:
         if task.settings.basis is not None or isinstance(lesson, OnPatches):
             return self._on_patches(problem, task, lesson, watch)
         if (why := reason_for_patches(problem, task, lesson)) is not None:
-            tried = self._on_patches(problem, task, None, watch, why)
+            tried = self._tried_on_patches(problem, task, watch, why)
             if not isinstance(tried, Failure):
                 return tried
         try:
@@ -53,10 +54,21 @@ class Static:
             failure = Failure(error, widest=task.rules.search.stride, final=error.at_fold)
             if error.at_fold or not can_have_patches(problem, task):
                 return failure
-            tried = self._on_patches(problem, task, None, watch, "least squares find no solution")
+            tried = self._tried_on_patches(problem, task, watch, "least squares find no solution")
             return failure if isinstance(tried, Failure) else tried
         decisions = (*structure(problem), *found.solution.decisions)
         return replace(found.solution, seconds=dict(watch.seconds), decisions=decisions), found
+
+    def _tried_on_patches(
+        self, problem: Problem, task: Task, watch: Stopwatch, why: str
+    ) -> tuple[Solution, Resolved] | Failure:
+        """Solve on patches that nobody has asked for: where they can't be made, it goes on without."""
+        try:
+            return self._on_patches(problem, task, None, watch, why)
+        except OverrunError:
+            raise
+        except (ProblemError, BudgetError) as error:
+            return Failure(ConvergenceError(str(error)))
 
     def _on_patches(
         self, problem: Problem, task: Task, lesson: Resolved | None, watch: Stopwatch, why: str = ""

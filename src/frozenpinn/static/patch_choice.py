@@ -22,11 +22,10 @@ def reason_for_patches(problem: Problem, task: Task, earlier: Earlier | None) ->
     if earlier is None or earlier.solution.facts is None or isinstance(earlier.solution.width, tuple):
         return None
     left, third, fifth = earlier.solution.facts.left, 2.0, 6.0  # efforts of the third and fifth solve
-    holes = len(problem.domain.hole_circles) if problem.domain.dimension == 2 else 0
-    early = task.effort >= third or holes >= MANY_HOLES
-    if not (left > UNRESOLVED and early) and not (left > STALLED and task.effort >= fifth):
+    if not left > STALLED or not can_have_patches(problem, task):
         return None
-    if not can_have_patches(problem, task):
+    early = task.effort >= third or len(problem.domain.hole_circles) >= MANY_HOLES
+    if not (left > UNRESOLVED and early) and not task.effort >= fifth:
         return None
     return f"a network of {earlier.solution.width} neurons leaves {100 * left:.2g} % of the equations"
 

@@ -13,6 +13,7 @@ from frozenpinn_lab.cases.box_transport import CASES as _BOX_TRANSPORT
 from frozenpinn_lab.cases.box_waves import CASES as _BOX_WAVES
 from frozenpinn_lab.cases.burgers import CASES as _BURGERS
 from frozenpinn_lab.cases.case import METHODS, Baseline, Case, Published, Variant
+from frozenpinn_lab.cases.determined_fields import CASES as _DETERMINED
 from frozenpinn_lab.cases.flow import CASES as _FLOWS
 from frozenpinn_lab.cases.high_dimension import CASES as _HIGH_DIMENSION
 from frozenpinn_lab.cases.inverse_case import InverseCase
@@ -40,6 +41,7 @@ CASES: dict[str, Case] = {
         *_BOX_REACTIONS,
         *_BOX_TRANSPORT,
         *_BOX_WAVES,
+        *_DETERMINED,
         *_FLOWS,
         *_HIGH_DIMENSION,
         *_SOLIDS,

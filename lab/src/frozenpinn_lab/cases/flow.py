@@ -88,21 +88,6 @@ def ethier_steinman() -> Problem:
     return _flow(Box([-1] * 3, [1] * 3), 0.5, velocity, 1.0)
 
 
-def kovasznay() -> Problem:
-    """Return the steady flow behind a grid."""
-    rate = "(1/(2*nu) - sqrt(1/(4*nu**2) + 4*pi**2))"
-    velocity = [f"1 - exp({rate}*x)*cos(2*pi*y)", f"{rate}/(2*pi)*exp({rate}*x)*sin(2*pi*y)"]
-    return Problem(
-        ["advect(U, U) = -grad(p) + nu*lap(U)", "div(U) = 0"],
-        Box([-0.5, -0.5], [1, 1.5]),
-        boundary=[f"U[{i}] = {text}" for i, text in enumerate(velocity)],
-        constraint="p(0, 0) = 0",
-        parameters={"nu": 1 / 40},
-        exact={"U": velocity, "p": f"(1 - exp(2*{rate}*x))/2"},
-        vectors=("U",),
-    )
-
-
 CASES = (
     Case(
         "taylor-green",
@@ -122,12 +107,5 @@ CASES = (
         ethier_steinman,
         {("best", "high"): Settings(width=500)},
         costly=("best", "auto"),
-    ),
-    Case(
-        "flow-kovasznay",
-        "Flow behind a grid",
-        kovasznay,
-        {("best", "high"): Settings(width=500)},
-        is_static=True,
     ),
 )

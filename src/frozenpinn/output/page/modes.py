@@ -16,7 +16,11 @@ import numpy as np
 from frozenpinn.basis.hidden import Derivative, HiddenLayer, Term
 from frozenpinn.basis.network import Network
 from frozenpinn.basis.product import ProductNetwork
+from frozenpinn.basis.samplers import MultiScale
 from frozenpinn.errors import EvaluationError
+from frozenpinn.geometry.points import Points
+from frozenpinn.language.jets import Jet
+from frozenpinn.operators import LeastSquares
 from frozenpinn.results.expansion import Piece
 from frozenpinn.transforms import Restriction
 
@@ -143,6 +147,8 @@ class Compressed:
 
 def compressed(piece: Piece, field: str, points: Array, static: bool) -> Compressed:
     """Return one field of one window as a sum of few modes; ``points`` lie in the domain."""
+    if not any(field in expansion.fields for expansion in piece.all_expansions):
+        return _refitted(piece, field, points, static)
     index, expansion = piece.expansion_of(field)
     if piece.view(Restriction) is not None:
         raise EvaluationError(
@@ -167,6 +173,24 @@ def compressed(piece: Piece, field: str, points: Array, static: bool) -> Compres
     if isinstance(basis, Network):
         return _network_modes(basis, field, course, points)
     raise EvaluationError(f"a basis of class {type(basis).__name__} can't be put on a page.")
+
+
+def _refitted(piece: Piece, field: str, points: Array, static: bool) -> Compressed:
+    """Return a field that views derive from others, as a pressure, in neurons of its own, fitted at the points."""
+    width = 400
+    spacing = np.ptp(points, axis=0) / len(points) ** (1.0 / points.shape[1])
+    cloud = Points(points, np.full(len(points), 1.0 / len(points)), spacing)
+    hidden = MultiScale(width).sample(cloud, np.random.default_rng(0))
+    fit, jet = LeastSquares.of(hidden.features(points)), Jet(field, (0,) * points.shape[1])
+
+    def values(times: Array) -> Array:
+        return piece.outer(points, times, jet).T
+
+    when = np.array([piece.start])
+    course = Course(when, values(when)) if static else followed(values, piece.start, piece.end)
+    turned, sizes = _modes(course.values.T)
+    modes = fit.solve(course.values.T @ turned)
+    return Compressed((hidden,), (), modes, Course(course.breaks, turned), _shares(sizes))
 
 
 def _network_modes(basis: Network, field: str, course: Course, points: Array) -> Compressed:
