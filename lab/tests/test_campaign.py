@@ -61,7 +61,7 @@ def test_quick_reports_do_not_depend_on_the_machine():
     names = {task.run.case.name for task in found}
     assert {"advection", "burgers", "wave", "nonlinear-diffusion", "heat-10d", "heat-100d"} <= names
     drawn = points(CASES.values(), QUICK)
-    assert sum(task.guess for task in [*found, *drawn]) < 900
+    assert sum(task.guess for task in [*found, *drawn]) < 1000
     assert not {task.case.name for task in drawn} & set(campaign.QUICK_UNDRAWN)
 
 

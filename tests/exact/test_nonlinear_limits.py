@@ -52,7 +52,8 @@ def burgers_front(viscosity):
 def test_estimates_of_nonlinear_problems(name):
     solution = fp.solve(collection()[name].build())
     for field, estimate in fp.estimate_error(solution).error_estimate.items():
-        assert 0.1 < estimate / solution.error(field)["rel_l2"] < 10
+        true = solution.error(field)["rel_l2"]
+        assert 0.1 * true < estimate < 10 * max(true, 1e-10)  # below that, balances may say more
 
 
 @pytest.mark.parametrize(("build", "bound"), [(standing_soliton, 1e-7), (lambda: burgers_front(0.01), 3e-8)])

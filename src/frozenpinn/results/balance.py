@@ -8,6 +8,7 @@ little of, wherever that is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from frozenpinn.geometry import Box
 from frozenpinn.geometry.points import BoundaryPoints, Points, grid_points
 from frozenpinn.results.residuals import field_sizes, initial_values, over_times
 from frozenpinn.runtime.memo import remembered
+from frozenpinn.runtime.round_off import ROUND_OFF
 from frozenpinn.statement.jumps import jumps_of, zeros_of
 from frozenpinn.transforms import KnownParts, MovingFrame
 
@@ -202,10 +204,11 @@ class _Rule(NamedTuple):
 
 
 def _boundary(problem: Problem, n: int) -> list[BoundaryPoints]:
-    """Return points on all sides."""
+    """Return points on all sides, inside by round-off: a coefficient that jumps where the domain ends counts there."""
     domain = problem.domain
     each = 1 if domain.dimension == 1 else round(1.5 * n ** (1.0 - 1.0 / domain.dimension))
-    return [domain.sample_side(side, each) for side in domain.sides]
+    sides = [domain.sample_side(side, each) for side in domain.sides]
+    return [replace(side, x=side.x - ROUND_OFF * domain.size * side.normals) for side in sides]
 
 
 def _inside(problem: Problem, n: int) -> _Rule | None:

@@ -160,7 +160,8 @@ class Attempt:
 
     Solutions that will not be returned are forgotten. ``left`` is what it leaves of its equations at held-out points,
     not a number if that was not measured; ``steps`` the part of the error that is due to steps in time; ``goal`` the
-    number that is asked for.
+    number that is asked for. ``local`` says that it was solved on patches: residuals of one network and of many are
+    not compared.
     """
 
     task: Task
@@ -173,6 +174,7 @@ class Attempt:
     left: float = float("nan")
     steps: float = 0.0
     goal: Goal | None = None
+    local: bool = False
 
     @property
     def error(self) -> float:

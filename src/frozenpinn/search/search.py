@@ -34,6 +34,7 @@ from frozenpinn.search.axis_misfit import axis_misfits
 from frozenpinn.search.cost_forecast import CostForecast
 from frozenpinn.search.estimate import known_error
 from frozenpinn.search.kind import Attempt, Failure, Hints
+from frozenpinn.search.patches import OnPatches
 from frozenpinn.search.settings import Sizes, Task, Tolerances
 from frozenpinn.search.single import attempt, solve_once
 from frozenpinn.search.trust import doubt, stall_reason, stalls_for_good, stays_singular
@@ -159,7 +160,7 @@ class Search:
         """Raise an estimate to what is left of the equations, if that is too much for any distance to be trusted."""
         if np.isnan(attempt.left):  # that was not measured
             return attempt
-        history = [(a.task.effort, a.left) for a in self.attempts]
+        history = [(a.task.effort, a.left) for a in self.attempts if a.local == attempt.local]
         projected = isinstance(attempt.width, tuple)  # on the axes of a product
         left = doubt(attempt.task.effort, attempt.left, history, self.task.rules.static, projected)
         return attempt if left is None else self._raised(attempt)
@@ -181,7 +182,8 @@ class Search:
             return ""
         if not self.task.grows:
             return f"{self._fixed} was given; left open, it grows until the tolerance is met"
-        if stalls_for_good([(a.task.effort, a.left) for a in self.attempts], self.task.rules.static):
+        alike = [(a.task.effort, a.left) for a in self.attempts if a.local == last.local]
+        if stalls_for_good(alike, self.task.rules.static):
             self._note("stall", "residuals do not fall as networks grow")
             return stall_reason(last.left, _newton_changes(last.solution))
         facts = [None if a.solution is None else a.solution.facts for a in self.attempts[-2:]]
@@ -366,7 +368,8 @@ class Search:
         seconds = time.perf_counter() - started
         self._forecast.learn(solution, self._hints.lesson, seconds)
         left = float("nan") if solution.facts is None else solution.facts.left
-        return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left)
+        local = isinstance(self._hints.lesson, OnPatches)
+        return Attempt(task, solution.width, seconds, tuple(caught), solution, left=left, local=local)
 
     # ---- the end ------------------------------------------------------------------------------------
 
