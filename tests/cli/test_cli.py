@@ -178,6 +178,7 @@ def test_solve_json_to_standard_output(problem_file):
         "error_estimate",
         "absolute_estimate",
         "balances",
+        "constraints",
         "error",
         "subspace",
         "status",
