@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 import frozenpinn as fp
 from frozenpinn import SettingsError, cli
 from frozenpinn_lab import cases as registry
-from frozenpinn_lab.cases import Case, Published, Variant
+from frozenpinn_lab.cases import CASES, Case, Published, Variant
+from frozenpinn_lab.runner import worst_error
 
 
 def strict_json(text):
@@ -252,3 +253,10 @@ def test_without_the_lab_its_commands_say_how_to_install_it(refused, monkeypatch
     monkeypatch.setattr("frozenpinn.cli.lab.import_module", missing)
     for command in (("bench", "advection"), ("study", "kappa"), ("list",), ("solve", "advection")):
         assert "in a clone of the repository, write: pip install ./lab." in refused(*command)
+
+
+def test_errors_are_those_of_the_fields_that_are_known():
+    problem = CASES["taylor-green"].problem()
+    solution = fp.solve(problem, tol=1e-6)
+    assert set(problem.exact) == {"Ux", "Uy"}
+    assert worst_error(solution, problem)["rel_l2"] < 1e-6

@@ -187,7 +187,9 @@ def carry_out(run: BenchRun, announce: Announce = lambda text: None) -> Record:
 
 def worst_error(solution: Solved, problem: Problem, **where: Any) -> dict[str, float]:
     """Return the errors of the field that has the largest relative one."""
-    return max((solution.error(name, **where) for name in problem.fields), key=lambda error: error["rel_l2"])
+    return max(
+        (solution.error(name, **where) for name in problem.exact or problem.fields), key=lambda error: error["rel_l2"]
+    )
 
 
 def failure(error: BaseException) -> Record:

@@ -88,7 +88,7 @@ def _error(solution: Solution, estimate: float) -> float:
     """Return the true error where it is known, else the estimate."""
     problem = solution.problem
     if problem.exact and set(problem.exact) >= set(problem.fields):
-        return max(solution.error(name)["relative"] for name in problem.fields)
+        return max(solution.error(name)["relative"] for name in problem.exact)
     return estimate
 
 
